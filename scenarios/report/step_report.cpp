@@ -251,15 +251,18 @@ std::string optimizer_text(const workloads::TrainingPlan& plan) {
                        plan.clips_gradients ? ", gradients clipped by their norm" : "");
 }
 
-/// `, int8 matmuls with dynamic scales, weights gathered in bf16`
+/// `, int8 matmuls with dynamic scales, weights gathered quantised`
 std::string quantised_text(const workloads::Precision& precision) {
     if (precision.matmul == workloads::MatmulDtype::bf16) {
         return {};
     }
-    return fmt::format(", {} matmuls with {} scales{}, weights gathered {}",
+    return fmt::format(", {} matmuls with {} scales{}, weights gathered {}{}",
                        to_string(precision.matmul), to_string(precision.scaling),
                        precision.bf16_backward.empty() ? "" : " (some bf16 backward)",
-                       precision.quantised_gather ? "quantised" : "in bf16");
+                       precision.quantised_gather ? "quantised" : "in bf16",
+                       precision.quantised_gather == precision.quantised_expert_gather
+                           ? ""
+                           : " (experts in bf16)");
 }
 
 /// What only a training step has.

@@ -52,7 +52,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     plan.attention = read_attention(training);
     read_remat(training["remat"], model, plan);
     plan.optimizer = training["optimizer"].choose<Optimizer>(kOptimizers, Optimizer::adam);
-    plan.precision = read_precision(training, hardware.chip);
+    plan.precision = read_precision(training, hardware.chip, plan.moe);
     plan.clips_gradients = training["clip_gradients"].choose<bool>(kYesNo, false);
     training["moments"].check({"training.optimizer"}, [&] {
         if (moments_of(plan.optimizer) == 0 &&

@@ -88,7 +88,8 @@ workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec&
     return read;
 }
 
-workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip) {
+workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip,
+                                    const workloads::ExpertPath& experts) {
     workloads::Precision precision;
     precision.matmul = read_dtype(training["precision"], chip);
     precision.parameters = training["parameters"].choose<double>(kElements, 2.0);
@@ -105,9 +106,10 @@ workloads::Precision read_precision(const Reader& training, const topology::Chip
         return precision;
     }
     precision.scaling = scaling;
-    precision.quantised_gather =
+    precision.quantised_gather = gather != Gather::bf16;
+    precision.quantised_expert_gather =
         gather == Gather::quantised ||
-        (gather == Gather::by_scaling && precision.scaling != Scaling::dynamic);
+        (gather == Gather::by_scaling && !(experts.sparse() && precision.finds_scales()));
     precision.bf16_backward = bf16_backward;
     return precision;
 }

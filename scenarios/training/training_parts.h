@@ -26,7 +26,8 @@ workloads::TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh
 workloads::MatmulDtype read_dtype(const Reader& dtype, const topology::ChipSpec& chip);
 
 /// What of `training` is about numbers: dtypes of matmuls, parameters, gradients, moments and logits, scales, gathers.
-workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip);
+workloads::Precision read_precision(const Reader& training, const topology::ChipSpec& chip,
+                                    const workloads::ExpertPath& experts);
 
 /// `training.remat` into `remat` of the plan.
 void read_remat(const Reader& remat, const workloads::ModelSpec& model,

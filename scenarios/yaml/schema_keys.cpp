@@ -193,7 +193,7 @@ constexpr KeySpec kKeys[] = {
     {"training.scaling", kText, "delayed", "dynamic",
      "scales of int8 and fp8 matmuls: dynamic (an operand's own largest magnitudes), delayed (of earlier steps), fixed"},
     {"training.quantized_gather", kText, "true", "auto",
-     "whether weights are quantised before their gather, which moves 1 byte then: auto (unless scales are dynamic), true, false"},
+     "whether weights are quantised before their gather, which moves 1 byte then: auto (all but sparse experts with dynamic scales), true, false"},
     {"training.bf16_backward", kText | kList, "[out_proj, mlp]", "[]",
      "whose backward matmuls stay bf16 beside a quantised forward one: qkv_proj, out_proj, mlp (not of experts)"},
     {"training.logits", kText, "fp32", "bf16", "logits and their gradient in HBM: bf16, fp32"},

@@ -30,6 +30,7 @@ const Shown kShown[] = {
     {"docs/inference.md", "serve", "serve scenarios/examples/serve-llama3-8b-v5e.yaml"},
     {"docs/fidelity.md", "published", "compare scenarios/published"},
     {"docs/fidelity.md", "blind", "compare scenarios/blind"},
+    {"docs/fidelity.md", "rows", "compare scenarios/other-rows"},
     {"docs/fidelity.md", "calibrate",
      "calibrate scenarios/published --per-chip mxu,straggler,mxu_8bit --pooled gather"},
     {"scenarios/book/README.md", "book", "compare scenarios/book"},

@@ -39,6 +39,7 @@ done < <(awk '/^    podsim / { command = substr($0, 12) }
     /^<!-- .*:begin -->$/ { sub(":begin", "", $2); print $2 "\t" command }' docs/tutorial.md)
 fill docs/fidelity.md published compare scenarios/published
 fill docs/fidelity.md blind compare scenarios/blind
+fill docs/fidelity.md rows compare scenarios/other-rows
 fill scenarios/book/README.md book compare scenarios/book
 fill docs/fidelity.md calibrate calibrate scenarios/published --per-chip mxu,straggler,mxu_8bit --pooled gather
 package=$(dirname "$program")/python

@@ -16,6 +16,7 @@ namespace {
 /// What the passes over a layer of one kind are made of: seconds of communication, FLOPs of a chip.
 struct LayerTerms {
     double gather = 0;
+    double gather_backward = 0;
     double scatter = 0;
     double blocks = 2;      ///< that exchange rows over tensor
     double tokens = 0;      ///< one AllToAll of its experts, and the tensor collective beside it
@@ -192,7 +193,6 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     const LayerParameters parameters = count_layer(model_, kind);
     const auto dense = static_cast<double>(parameters.attention + parameters.mlp);
     const auto experts = static_cast<double>(parameters.experts);
-    const double weight = plan_.precision.weights();
     const bool mlp_rows = !kind.experts || model_.experts.shared > 0;
     const auto length = static_cast<double>(plan_.batch.sequence);
     const bool apart = plan_.ways.expert > 1;
@@ -203,8 +203,12 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     terms.projected = queries + static_cast<double>(sizes.kv_projection());
     terms.attended = static_cast<double>(model_.heads * sizes.value_dim);
     terms.kv = over({axis::context}, tokens_ * plan_.ways.context * kv / tensor_ * compute_);
-    terms.gather = apart ? gather(dense, weight) + expert_gather(experts, weight)
-                         : gather(dense + experts, weight);
+    const auto brought = [&](double dense_bytes, double expert_bytes) {
+        return apart ? gather(dense_bytes, 1) + expert_gather(expert_bytes, 1)
+                     : gather(dense_bytes + expert_bytes, 1);
+    };
+    terms.gather =
+        brought(dense * plan_.precision.weights(), experts * plan_.precision.expert_weights());
     terms.scatter = apart ? scatter(dense) + expert_scatter(experts) : scatter(dense + experts);
     terms.blocks = model_.parallel_block || !mlp_rows ? 1 : 2;
     terms.token_sums = kind.experts ? token_sums_ : 0;
@@ -217,11 +221,21 @@ LayerTerms BookStep::terms_of(LayerKind kind) const {
     const double out = terms.attended * static_cast<double>(model_.d_model);
     const auto router =
         static_cast<double>(kind.experts ? model_.experts.count * model_.d_model : 0);
-    terms.in_bf16 = 2 * tokens_ / tensor_ *
-                    ((bf16.has(Matrix::qkv) ? static_cast<double>(parameters.attention) - out : 0) +
-                     (bf16.has(Matrix::out) ? out : 0) +
-                     (bf16.has(Matrix::down) ? static_cast<double>(parameters.mlp) - router : 0));
+    const double in_bf16 =
+        ((bf16.has(Matrix::qkv) ? static_cast<double>(parameters.attention) - out : 0) +
+         (bf16.has(Matrix::out) ? out : 0) +
+         (bf16.has(Matrix::down) ? static_cast<double>(parameters.mlp) - router : 0));
+    terms.in_bf16 = 2 * tokens_ / tensor_ * in_bf16;
     terms.weights = weights_of_layer(model_, plan_, kind, tokens_);
+    const Precision& precision = plan_.precision;
+    const double dense_again = matmuls_again(model_, plan_.remat, kind, 0);
+    const double experts_again = matmuls_again(model_, plan_.remat, kind, experts) - dense_again;
+    terms.gather_backward = brought(
+        dense * precision.weights() + in_bf16 * (precision.plain_weights() - precision.weights()) +
+            dense_again * (precision.weights_backward(Matrix::qkv, true) -
+                           precision.weights_backward(Matrix::qkv, false)),
+        experts * precision.expert_weights() +
+            experts_again * (precision.expert_weights_backward(true) - precision.expert_weights()));
     return terms;
 }
 
@@ -264,7 +278,7 @@ PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     return {.matmuls = matmuls(projected - 2 * terms.in_bf16) + in_bf16(2 * terms.in_bf16),
             .attention = in_bf16(attended_times * terms.attention),
             .loading = loading(terms.weights.backward),
-            .comms = terms.gather + terms.scatter + 2 * terms.kv +
+            .comms = terms.gather_backward + terms.scatter + 2 * terms.kv +
                      ((again ? 4 : 3) * terms.blocks + sums_again) * rows_ + exchanged +
                      all_columns(terms) + columns_again(terms)};
 }
@@ -292,7 +306,7 @@ double BookStep::further_tokens(WeightLoading& loading) const {
     const LayerTerms terms = book.terms_of(kind);
     const auto matrix = static_cast<double>(mtp_matrix(model_));
     const double product = 2 * matrix * tokens_ / tensor_;
-    const double brought = gather(matrix, plan_.precision.weights());
+    const double brought = gather(matrix, plan_.precision.plain_weights());
     const PassTime there{in_bf16(product), {}, {}, brought};
     const PassTime back{in_bf16(2 * product), {}, {}, brought + scatter(matrix)};
     return static_cast<double>(model_.mtp_layers) *

@@ -61,10 +61,11 @@ LoadedWeights weights_of_layer(const ModelSpec& model, const TrainingPlan& plan,
             experts * std::min(1.0, tokens * static_cast<double>(model.experts.per_token) / held);
     }
     const double ways = plan.ways.of_matrix();
-    const double weight = plan.precision.weights();
-    const double of_dense = element(plan, &PlanAxis::shares_weights, weight) / ways;
+    const double of_dense =
+        element(plan, &PlanAxis::shares_weights, plan.precision.weights()) / ways;
     const double of_experts =
-        element(plan, &PlanAxis::shares_experts, weight) / (ways * plan.ways.expert);
+        element(plan, &PlanAxis::shares_experts, plan.precision.expert_weights()) /
+        (ways * plan.ways.expert);
     const double dense_again = matmuls_again(model, plan.remat, kind, 0);
     const double experts_again = matmuls_again(model, plan.remat, kind, touched) - dense_again;
     const double read = dense * of_dense + touched * of_experts;

@@ -46,20 +46,21 @@ void WeightGathers::gather_part(std::size_t stretch, std::string_view what,
     gathered_.back().buffers.push_back(buffers_.hold(MemoryClass::gathered_weights, bytes, gather));
 }
 
-double WeightGathers::wider_backward(const Stretch& of, const WeightUse& use) const {
-    const double wider = precision_.plain_weights() - precision_.weights();
-    if (use.pass != Pass::backward || use.layer < 0 || wider == 0) {
-        return 0;
-    }
-    double bytes = 0;
+Weights WeightGathers::bytes_of(const Stretch& of, const WeightUse& use) const {
+    const bool backward = use.pass == Pass::backward;
+    Weights bytes;
     for (const Matrix matrix : kMatrices) {
-        if (precision_.bf16_backward.has(matrix) &&
-            (of.reads_all || sharding_.group(matrix) == of.group)) {
-            const double dense = sharding_.layer(use.layer).of(matrix).dense;
-            bytes += sharding_.bytes({dense, 0}, wider).dense;
+        if (!of.reads_all && sharding_.group(matrix) != of.group) {
+            continue;
         }
+        const Weights& elements = sharding_.layer(use.layer).of(matrix);
+        const bool again = use.again.has(matrix);
+        bytes += {elements.dense * (backward ? precision_.weights_backward(matrix, again)
+                                             : precision_.weights()),
+                  elements.experts * (backward ? precision_.expert_weights_backward(again)
+                                               : precision_.expert_weights())};
     }
-    return bytes;
+    return sharding_.bytes(bytes, 1);
 }
 
 void WeightGathers::gather(std::size_t stretch) {
@@ -69,10 +70,8 @@ void WeightGathers::gather(std::size_t stretch) {
     if (of.first != stretch) {
         return;
     }
-    Weights bytes =
-        sharding_.bytes(of.reads_all ? use.weights : sharding_.of_group(use.layer, of.group),
-                        use.layer >= 0 ? precision_.weights() : precision_.plain_weights());
-    bytes.dense += wider_backward(of, use);
+    const Weights bytes = use.layer >= 0 ? bytes_of(of, use)
+                                         : sharding_.bytes(use.weights, precision_.plain_weights());
     const std::string label = of.reads_all ? "" : sharding_.label(of.group);
     gather_part(stretch, label + "weights", sharding_.dense_axes(), bytes.dense);
     gather_part(stretch, label + "expert weights", sharding_.expert_axes(), bytes.experts);

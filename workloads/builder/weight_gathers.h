@@ -69,8 +69,8 @@ private:
     void begin_stretch();
     void end_stretch();
     void gather(std::size_t stretch);
-    /// Bytes that a backward use gathers beyond those of the plan's precision: its bf16 matmuls read weights in bf16.
-    [[nodiscard]] double wider_backward(const Stretch& of, const WeightUse& use) const;
+    /// Bytes of a layer's weights that a stretch gathers.
+    [[nodiscard]] Weights bytes_of(const Stretch& of, const WeightUse& use) const;
     void gather_part(std::size_t stretch, std::string_view what,
                      const std::vector<std::string>& axes, double bytes);
 

@@ -23,6 +23,8 @@ struct WeightUse {
     int microbatch = 0;
     bool of_another = false;      ///< the weights are those of another part
     std::vector<Matrix> reads{};  ///< in this order; empty: one group of all
+    MatrixSet
+        again{};  ///< backward: whose forward matmul runs again, where that has weights of its own
 };
 
 /// Compute of a use that reads one group of its weights.

@@ -1,5 +1,7 @@
 #include "workloads/layers/weight_order.h"
 
+#include <algorithm>
+
 #include "workloads/layers/layer_backward.h"
 #include "workloads/layers/split_backward.h"
 #include "workloads/plan/plan.h"
@@ -26,6 +28,21 @@ WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks&
     }
     parts.end_use();
     return {parts.weights.matrices_read().front(), parts.weights.matrices_read().back()};
+}
+
+MatrixSet matrices_again(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                         int layer) {
+    TrainingPlan keeps_all = plan;
+    keeps_all.remat = {.policy = RematPolicy::none};
+    const std::vector<Matrix> read = weight_order(model, plan, ranks, layer).backward;
+    const std::vector<Matrix> once = weight_order(model, keeps_all, ranks, layer).backward;
+    MatrixSet again;
+    for (const Matrix matrix : kMatrices) {
+        if (std::ranges::count(read, matrix) > std::ranges::count(once, matrix)) {
+            again.add(matrix);
+        }
+    }
+    return again;
 }
 
 }  // namespace podsim::workloads

@@ -18,4 +18,8 @@ struct WeightOrder {
 /// Found by writing the layer by itself, with the plan's remat and overlapped forms.
 WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer);
 
+/// The matrices whose forward matmuls run again in the backward pass.
+MatrixSet matrices_again(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                         int layer);
+
 }  // namespace podsim::workloads

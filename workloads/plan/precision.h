@@ -37,20 +37,29 @@ struct Precision {
     double logits = 2;                       ///< logits and their gradient, as written and read
     MatmulDtype matmul = MatmulDtype::bf16;  ///< all three matmuls of projections, MLPs and experts
     Scaling scaling = Scaling::delayed;      ///< of quantised matmuls
-    /// Quantised before the gather, which then moves 1 byte an element. A dynamic scale along what the shards divide is
-    /// known only after it.
+    /// Dense weights are quantised as shards, and a gather moves 1 byte an element: what an operand's elements go through
+    /// one by one stays where its shards are (GSPMD), and of dynamic scales the largest magnitudes alone are AllReduced.
     bool quantised_gather = true;
+    /// The same of routed experts. Kernels of grouped matmuls gather them as they are, unless their scales are known before.
+    bool quantised_expert_gather = true;
     /// Inference: weights are gathered as they are stored, whatever they are multiplied in.
     bool stored_gather = false;
     /// Dense matrices whose backward matmuls, both, are bf16 though the forward one is quantised.
     MatrixSet bf16_backward{};
 
-    /// An element of a layer's weights, as gathered.
-    [[nodiscard]] double weights() const {
-        if (stored_gather) {
-            return parameters;
-        }
-        return matmul == MatmulDtype::bf16 || !quantised_gather ? compute : 1;
+    /// An element of a layer's dense weights, as gathered forward.
+    [[nodiscard]] double weights() const { return gathered(quantised_gather); }
+    /// The same of routed experts.
+    [[nodiscard]] double expert_weights() const { return gathered(quantised_expert_gather); }
+    /// An element of a dense matrix, as gathered backward, where its forward matmul may run `again`: a dynamic scale is that of
+    /// what a matmul contracts, the other axis in the gradient of rows, so that each of the two has a copy of its own.
+    [[nodiscard]] double weights_backward(Matrix matrix, bool again) const {
+        const double back = bf16_backward.has(matrix) ? plain_weights() : weights();
+        return back + (quantised_gather ? copy_again(again) : 0);
+    }
+    /// The same of routed experts.
+    [[nodiscard]] double expert_weights_backward(bool again) const {
+        return expert_weights() + (quantised_expert_gather ? copy_again(again) : 0);
     }
     /// Of weights that are multiplied in bf16: of tables, and in the backward pass of `bf16_backward`.
     [[nodiscard]] double plain_weights() const { return stored_gather ? parameters : compute; }
@@ -63,6 +72,17 @@ struct Precision {
     /// with the optimizer's state.
     [[nodiscard]] double copy() const { return std::min(compute, parameters); }
     friend bool operator==(const Precision&, const Precision&) = default;
+
+private:
+    [[nodiscard]] double gathered(bool quantised) const {
+        if (stored_gather) {
+            return parameters;
+        }
+        return matmul == MatmulDtype::bf16 || !quantised ? compute : 1;
+    }
+    [[nodiscard]] double copy_again(bool again) const {
+        return again && !stored_gather && finds_scales() ? 1 : 0;
+    }
 };
 
 }  // namespace podsim::workloads

@@ -104,9 +104,9 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
         load = experts.routed / experts.per_token;
     }
     experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
-    experts.quantised = (experts.gathered && plan.precision.quantised_gather) ||
+    experts.quantised = (experts.gathered && plan.precision.quantised_expert_gather) ||
                         (plan.inference && plan.precision.parameters <= 1);
-    experts.weight_bytes = experts.gathered ? plan.precision.weights() : held;
+    experts.weight_bytes = experts.gathered ? plan.precision.expert_weights() : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
     const double of_rank =
         plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1;

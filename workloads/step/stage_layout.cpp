@@ -27,6 +27,9 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
         if (plan.overlap.weights != WeightGroups::layer && !weight_order_.contains(kinds_.back())) {
             weight_order_[kinds_.back()] = weight_order(model, plan, ranks, layer);
         }
+        if (plan.precision.finds_scales() && !again_.contains(kinds_.back())) {
+            again_[kinds_.back()] = matrices_again(model, plan, ranks, layer);
+        }
     }
     if (model.mtp_layers > 0) {
         const auto first = static_cast<int>(model.layers);
@@ -76,6 +79,10 @@ void StageLayout::add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pa
                     layers_[static_cast<std::size_t>(layer)], microbatch});
     if (const auto found = weight_order_.find(kind(layer)); found != weight_order_.end()) {
         uses.back().reads = pass == Pass::forward ? found->second.forward : found->second.backward;
+    }
+    if (const auto found = again_.find(kind(layer));
+        found != again_.end() && pass == Pass::backward) {
+        uses.back().again = found->second;
     }
 }
 

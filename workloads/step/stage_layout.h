@@ -94,6 +94,8 @@ private:
     /// Nothing where a layer is one group, whatever it reads first.
     std::map<LayerKind, WeightOrder> weight_order_;
     WeightOrder mtp_order_;
+    /// Where what runs again reads weights of its own.
+    std::map<LayerKind, MatrixSet> again_;
 };
 
 }  // namespace podsim::workloads

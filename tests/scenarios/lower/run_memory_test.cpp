@@ -171,7 +171,7 @@ TEST_F(RunMemoryLimit, RefusesPlaces) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               file +
-                  ": the run takes up to 295.3 MB of memory: 30.46 MB for operations, 511.6 kB for "
+                  ": the run takes up to 295.4 MB of memory: 30.46 MB for operations, 587.7 kB for "
                   "messages, 236.3 MB for what every simulated chip has; podsim may take 256.0 MB; "
                   "leave out --fold off, or give more with --memory\n");
     EXPECT_EQ(process(fmt::format("run '{}' --no-explain --memory 256MB", file)).status, 0);

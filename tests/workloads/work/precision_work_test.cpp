@@ -131,6 +131,48 @@ TEST(Quantised, WhatStaysBf16BackwardIsGatheredInBf16) {
     EXPECT_EQ(gathered("backward"), forward + 16 * 32 + 16 * 32 + 16);
 }
 
+// What runs again contracts other axes than gradients of rows do, so that with scales of their own each has a copy: of qkv, 16 x 48
+// and a norm of 16, out, 16 x 16, and gate_up, 16 x 32 and a norm, under full remat, and of all that are kept none. Down does not run again.
+TEST(Quantised, DynamicScalesGatherWhatRunsAgainByItself) {
+    const auto backward = [&](RematPolicy remat, Scaling scaling, MatrixSet in_bf16 = {}) {
+        TrainingPlan plan = quantised(scaling, true);
+        plan.remat = {.policy = remat};
+        plan.precision.bf16_backward = in_bf16;
+        return gathered_bytes(build_step(small(), plan), "layer 0 backward gather weights");
+    };
+    const double again = 16 * 48 + 16 + 16 * 16 + 16 * 32 + 16;
+    EXPECT_EQ(backward(RematPolicy::none, Scaling::dynamic), 2080);
+    EXPECT_EQ(backward(RematPolicy::named, Scaling::dynamic), 2080 + again);
+    EXPECT_EQ(backward(RematPolicy::named, Scaling::fixed), 2080);
+    EXPECT_EQ(backward(RematPolicy::named, Scaling::dynamic, {Matrix::down}),
+              2080 + again + 32 * 16);
+    EXPECT_EQ(backward(RematPolicy::block, Scaling::dynamic), 2 * 2080);
+    // A layer in groups gathers the same by parts.
+    TrainingPlan plan = quantised(Scaling::dynamic, true);
+    plan.overlap.weights = WeightGroups::block;
+    const StepProgram program = build_step(small(), plan);
+    EXPECT_EQ(gathered_bytes(program, "layer 0 forward gather mlp weights"), 2 * 512 + 16);
+    EXPECT_EQ(gathered_bytes(program, "layer 0 backward gather mlp weights"),
+              2 * 512 + 16 + 512 + 16);
+    EXPECT_EQ(gathered_bytes(program, "layer 0 backward gather attention weights"),
+              2 * (16 * 48 + 16 + 16 * 16));
+}
+
+// Kernels of grouped matmuls gather experts as they are.
+TEST(Quantised, ExpertsAreGatheredApart) {
+    TrainingPlan plan = quantised(Scaling::dynamic, true);
+    ModelSpec model = small();
+    model.experts = {.count = 4, .per_token = 2, .d_ff = 8};
+    plan.precision.quantised_expert_gather = false;
+    const auto forward = [&] {
+        return gathered_bytes(build_step(model, plan), "layer 0 forward gather weights");
+    };
+    const double experts = 4 * 2 * 16 * 8;
+    const double in_two = forward();
+    plan.precision.quantised_expert_gather = true;
+    EXPECT_EQ(in_two - forward(), experts);
+}
+
 TEST(Quantised, WhatStaysBf16BackwardRunsAsBf16) {
     TrainingPlan plan = quantised(Scaling::dynamic, false);
     plan.precision.bf16_backward = {Matrix::out, Matrix::down, Matrix::gate_up};
