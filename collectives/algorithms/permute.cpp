@@ -1,7 +1,6 @@
 #include "collectives/algorithms/permute.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "collectives/algorithms/shipments.h"
@@ -118,42 +117,70 @@ std::vector<Route> routes_of(const topology::Lattice& slice, const topology::Poi
     return routes;
 }
 
-/// The axes along which both ways pay, by the estimate of the header.
-unsigned axes_around(const topology::Lattice& slice, const GroupGraph& graph, int shift,
-                     sim::Bytes share, sim::Bytes hop_bytes) {
-    const auto time = [&](unsigned around) {
-        double load = 0;
-        int longest = 0;
-        for (int member = 0; member < graph.members(); ++member) {
-            const topology::Point move = displacement(graph, member, shift);
-            int links = 0;
-            for (int axis = 0; axis < topology::kAxes; ++axis) {
-                const int length = slice.length(axis);
-                if (!slice.wraps(axis)) {
-                    const int d = std::abs(move[static_cast<std::size_t>(axis)]);
-                    load = std::max<double>(load, d);
-                    links += d;
-                    continue;
-                }
-                const int d = forward(slice, move, axis);
-                const bool both = (around >> axis & 1U) != 0 || 2 * d == length;
-                const int most = std::max(d, length - d);
-                load = std::max(load, both ? static_cast<double>(d) * (length - d) / length
-                                           : static_cast<double>(length - most));
-                links += both && d != 0 ? most : length - most;
-            }
-            longest = std::max(longest, links);
+/// What a choice of ways costs: the shares that the busiest link carries, and the links of the longest route.
+struct Ways {
+    double busiest = 0;
+    int longest = 0;
+};
+
+/// Of all groups together, whose members' routes share links. `places` as distinct_places() has them.
+Ways ways_of(const topology::Lattice& slice, const topology::Lattice& places,
+             const GroupGraph& graph, int shift, unsigned around) {
+    std::map<topology::Point, std::vector<Route>> routes;  // by displacement
+    std::vector<double> carried(static_cast<std::size_t>(places.size()) * topology::kAxes * 2);
+    Ways ways;
+    for (int place = 0; place < places.size(); ++place) {
+        const topology::Point from = places.point(place);
+        const topology::Point move = displacement(graph, graph.member_of(from), shift);
+        const auto [entry, added] = routes.try_emplace(move);
+        if (added) {
+            entry->second = routes_of(slice, move, around);
         }
-        return share * load + hop_bytes * longest;
+        for (const Route& route : entry->second) {
+            ways.longest = std::max(ways.longest, route.links());
+            topology::Point at = from;
+            for (const Leg& leg : route.legs) {
+                const auto axis = static_cast<std::size_t>(leg.axis);
+                const std::size_t way = axis * 2 + (leg.direction > 0 ? 0 : 1);
+                for (int link = 0; link < leg.links; ++link) {
+                    const auto here = static_cast<std::size_t>(places.index(at));
+                    double& load = carried[here * topology::kAxes * 2 + way];
+                    load += route.share;
+                    ways.busiest = std::max(ways.busiest, load);
+                    const int length = places.lengths[axis];
+                    at[axis] = (at[axis] + leg.direction + length) % length;
+                }
+            }
+        }
+    }
+    return ways;
+}
+
+/// The axes along which both ways pay, by the estimate of the header.
+unsigned axes_around(const topology::Lattice& slice, const Group& group, const GroupGraph& graph,
+                     int shift, sim::Bytes share, sim::Bytes hop_bytes) {
+    unsigned may = 0;  // axes that wrap and along which somebody moves
+    for (int member = 0; member < graph.members() && !slice.twisted(); ++member) {
+        const topology::Point move = displacement(graph, member, shift);
+        for (int axis = 0; axis < topology::kAxes; ++axis) {
+            may |= slice.wraps(axis) && forward(slice, move, axis) != 0 ? 1U << axis : 0U;
+        }
+    }
+    const topology::Lattice places = distinct_places(slice, group);
+    const auto time = [&](unsigned around) {
+        const Ways ways = ways_of(slice, places, graph, shift, around);
+        return share * ways.busiest + hop_bytes * ways.longest;
     };
     unsigned best = 0;
-    for (unsigned around = 1; around < 1U << topology::kAxes; ++around) {
-        bool possible = !slice.twisted();
-        for (int axis = 0; axis < topology::kAxes; ++axis) {
-            possible = possible && ((around >> axis & 1U) == 0 || slice.wraps(axis));
+    sim::Bytes least = may == 0 ? sim::Bytes{} : time(0);
+    for (unsigned around = 1; around <= may; ++around) {
+        if ((around & ~may) != 0) {
+            continue;
         }
-        if (possible && time(around) < time(best)) {
+        // Sums of shares: what is equal but for their rounding is no gain.
+        if (const sim::Bytes taken = time(around); taken < least * (1 - 1e-12)) {
             best = around;
+            least = taken;
         }
     }
     return best;
@@ -191,7 +218,7 @@ CollectiveSchedule build_permute(const CollectiveCall& call, const ScheduleOptio
     const unsigned around =
         call.algorithm == Algorithm::shortest
             ? 0
-            : axes_around(slice, graph, shift, call.bytes / n, options.hop_bytes);
+            : axes_around(slice, call.group(), graph, shift, call.bytes / n, options.hop_bytes);
     std::vector<Shipment> shipments;
     for (int member = 0; member < n; ++member) {
         const int to = destination(graph, member, shift);

@@ -6,7 +6,7 @@
 // leave the other idle. `both-ways` also sends d / L of the bytes the other way round: both directions
 // then carry d (L - d) / L, and no routes do better. It does so along those axes for which
 //     (busiest link's bytes) / rate + (links of the longest route) x latency
-// is least.
+// is least; the busiest link is that of the routes of all members of all groups, which need not move alike.
 #pragma once
 
 #include "collectives/algorithms/collective_schedule.h"

@@ -322,6 +322,25 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
     EXPECT_EQ(hops(361e3), 6);
 }
 
+// Groups of 4 on a ring of 12, shift 1: three members go one link forward, the last three back, so that every link
+// within a group carries one share each way: 80 us for 3.6 MB. Round the ring as well a forward link would
+// carry 11/12 of its own member's and a quarter of what the last members of two groups send round it, 17/12.
+TEST(EndsTest, PermuteGoesRoundOnlyWhereThatPays) {
+    Case c = on_v5e(box({12, 1, 1}, 1), Operation::permute, 4 * 3.6e6);
+    c.group = {{0, 1, 4}};
+    c.ends.shift = 1;
+    c.link.latency = {};
+    c.options.hop_bytes = {};
+    EXPECT_EQ(time_of(c).ps, 80'000'000);
+    EXPECT_EQ(run_on(folded(c), c).built.hops, 3);
+    // On a 4x4 torus all go one link along y, where both ways pay (3/4 of a share), and a quarter of them one
+    // along x, which loads no link with more than a half: 3 links the other way round, and one along x.
+    c = on_v5e(box({4, 4, 1}, 3), Operation::permute, 16 * 3.6e6);
+    c.ends.shift = 1;
+    c.options.hop_bytes = sim::Bytes(45e3);
+    EXPECT_EQ(run_on(folded(c), c).built.hops, 4);
+}
+
 /// What carries the bytes, in words, and the links that the last of them crosses.
 TEST(EndsTest, SaysWhatCarriesTheBytes) {
     const auto built = [](Operation operation, const topology::Lattice& slice, double v,
