@@ -29,6 +29,21 @@ PassFlops flops_by_pass(const StepProgram& program) {
 
 namespace {
 
+/// Training FLOPs of a token's attention to all tokens of its sequence, whatever mask and window leave of them.
+double all_scores(const ModelSpec& model, double sequence) {
+    double flops = 0;
+    const auto attend = [&](LayerKind kind, std::int64_t layers) {
+        const AttentionSizes sizes = attention_sizes(model, kind);
+        flops += static_cast<double>(layers) * 6 * sequence *
+                 static_cast<double>(model.heads * (sizes.head_dim + sizes.value_dim));
+    };
+    for (const auto& [kind, layers] : layer_kinds(model)) {
+        attend(kind, layers);
+    }
+    attend(layer_kind(model, model.layers), model.mtp_layers);
+    return flops;
+}
+
 /// FLOPs of a token that the rule counts. Evaluation, and layers alone, run no layers of further tokens.
 double counted(ModelSpec model, const TrainingPlan& plan, FlopRule rule) {
     if (plan.forward_only || plan.layers_only) {
@@ -51,7 +66,7 @@ double counted(ModelSpec model, const TrainingPlan& plan, FlopRule rule) {
             break;
     }
     return masked.parameters - outside +
-           training_flops_per_token(model, plan.batch.sequence, false).attention;
+           all_scores(model, static_cast<double>(plan.batch.sequence));
 }
 
 /// Forward FLOPs of all runs of a step.

@@ -92,6 +92,23 @@ TEST(FlopRules, CountAsTheirSourcesDo) {
     }
 }
 
+// Gemma 2 9B: of 42 layers every other one sees 4096 keys, of 16 heads of 256. All scores of 8192 tokens are 12 S N H L; the mask leaves half
+// of a global layer's, and S W - W^2 / 2 = 3/8 of S^2 of a local one's.
+TEST(FlopRules, CountAllScoresWhateverTheWindow) {
+    const ModelSpec model = find_model("gemma-2-9b");
+    TrainingPlan plan = evaluation(RematPolicy::none);
+    plan.forward_only = false;
+    plan.batch.sequence = 8192;
+    plan.batch.tokens = 8 * 8192;
+    const double scores = 12.0 * 8192 * 16 * 256 * 42 * 8 * 8192;
+    const auto counted = [&](FlopRule rule) {
+        return step_flops(model, plan, sim::Flops(0), rule).model.value();
+    };
+    const double parameters = counted(FlopRule::parameters);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::full_attention), parameters + scores);
+    EXPECT_DOUBLE_EQ(counted(FlopRule::masked_attention), parameters + scores * 7 / 16);
+}
+
 // Without embedding and loss: 32 layers of 218103808 in matmuls and 2 norms of 4096.
 TEST(FlopRules, CountTheLayersAlone) {
     const ModelSpec model = find_model("llama-3-8b");
