@@ -170,6 +170,9 @@ Remedies memory_remedies(const Scenario& scenario, const StepResult& result) {
     if (result.memory.fits) {
         return remedies;
     }
+    if (result.remedies.has_value()) {
+        return *result.remedies;
+    }
     TrainingPlan plan = scenario.step().plan;
     plan.overlap.prefetch_layers =
         result.prefetch_layers;  // it has been lowered already to save memory
@@ -208,7 +211,10 @@ void add_remedies(Json& memory, const Scenario& scenario, const StepResult& resu
     const Remedies remedies = memory_remedies(scenario, result);
     Json& list = memory["remedies"] = Json::array();
     for (const Remedy& one : remedies.each) {
-        list.push_back({{"meaning", one.text}, {"set", one.set}, {"peak_bytes", one.peak.value()}});
+        list.push_back({{"meaning", one.text},
+                        {"set", one.set},
+                        {"peak_bytes", one.peak.value()},
+                        {"simulated", one.simulated}});
     }
     if (remedies.each.empty() && remedies.least_peak < sim::Bytes::infinity()) {
         memory["least_peak_bytes"] = remedies.least_peak.value();

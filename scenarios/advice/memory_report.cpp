@@ -22,7 +22,8 @@ std::string remedies_text(const Scenario& scenario, const StepResult& result) {
     }
     std::string text = "  each of these alone would make it fit:\n";
     for (const Remedy& one : remedies.each) {
-        text += fmt::format("    {}: peak {}\n", one.text, format_bytes(one.peak));
+        text += fmt::format("    {}: peak {}{}\n", one.text, format_bytes(one.peak),
+                            one.simulated ? "" : " in program order, not simulated");
     }
     return text;
 }

@@ -62,6 +62,8 @@ void look_further(const Usage& options, const ScenarioSource& source, Fold fold,
     }
     if (!options.is_set("no-explain")) {
         answer.noise = order_noise(answer.scenario, step, reuse, available_jobs(), &watch);
+        step.remedies =
+            tried_remedies(source, options.all("set"), answer.scenario, step, reuse, &watch);
         answer.advice = suggestions(source, options.all("set"), answer.scenario, step, reuse,
                                     available_jobs(), &watch);
     }
@@ -80,10 +82,6 @@ std::string section_help() {
         texts.push_back(fmt::format("{} ({})", section.name, section.meaning));
     }
     return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::string names_text() {
-    return fmt::format("{}", fmt::join(names_of_sections(), ","));
 }
 
 /// The sections that --show names; throws sim::InputError for others.
@@ -244,7 +242,9 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
             fmt::format("Gap and critical path left out: {}; --explain-all has them\n", why);
     }
     return step_report(answer.scenario, step, answer.verdicts, answer.wall, parts) +
-           (parts.sections.empty() ? "More: --verbose, or --show " + names_text() + '\n' : "");
+           (parts.sections.empty() ? fmt::format("More: --verbose, or --show {}\n",
+                                                 fmt::join(names_of_sections(), ","))
+                                   : "");
 }
 
 Json answer_json(const RunAnswer& answer) {

@@ -36,12 +36,31 @@ struct Ceiling {
     sim::Time step_time;
 };
 
+/// A change with which a step fits that does not (advice/memory_remedies.h).
+struct Remedy {
+    std::string text;  ///< `training.remat: full`
+    std::vector<std::string>
+        set;          ///< the same as --set takes it; empty of other meshes and more chips
+    sim::Bytes peak;  ///< with it
+    bool simulated =
+        false;  ///< the peak is that of the step with it; else that of its operations in program order
+};
+
+struct Remedies {
+    std::vector<Remedy>
+        each{};  ///< those without more chips first, in the order of what they cost in time
+    sim::Bytes least_peak =
+        sim::Bytes::infinity();  ///< of all that was tried but the batch of inference
+};
+
 struct StepResult {
     sim::Time step_time;
     sim::Time evaluation;  ///< of one evaluation step, where the scenario has them
     sim::Time block;       ///< of the training and evaluation steps of a block, one after the other
     sim::Time prefill;     ///< of a step that generates tokens: until each sequence has its first
     sim::Time compute;     ///< sum of the compute stream's work on the reported chip
+    sim::Time
+        fullest_compute;  ///< the same of the chip that computes longest, where stages or members do unequal work
     std::vector<Share>
         exposed;  ///< compute stream idle, by collective and mesh axis: `AllGather over fsdp+context (weights)`
     sim::Time exposed_total;  ///< compute + exposed_total == step_time
@@ -57,6 +76,7 @@ struct StepResult {
     std::optional<Imbalance> imbalance;
     std::vector<Ceiling> ceilings;  ///< only where they were asked for
     MemoryUse memory;
+    std::optional<Remedies> remedies{};  ///< where it does not fit and they were simulated
     std::vector<LinkUse> links;
     std::vector<Share>
         breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`

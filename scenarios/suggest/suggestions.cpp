@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "scenarios/advice/memory_remedies.h"
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/suggest/mesh_moves.h"
@@ -69,6 +70,21 @@ public:
             },
             [this] { return spent(); });
         return worthwhile;
+    }
+
+    /// Every change by itself, whatever it gains.
+    std::vector<Trial> each(const std::vector<PlanChange>& changes) {
+        std::vector<Trial> trials;
+        run_in_order(
+            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
+            [&](std::size_t, const Trial& trial) {
+                if (trial.error) {
+                    std::rethrow_exception(trial.error);
+                }
+                trials.push_back(trial);
+            },
+            [] { return false; });
+        return trials;
     }
 
 private:
@@ -190,6 +206,46 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
         found.best.insert(found.best.begin(), sums.front());
     }
     return found;
+}
+
+std::optional<Remedies> tried_remedies(const ScenarioSource& source,
+                                       std::span<const std::string> settings,
+                                       const Scenario& scenario, const StepResult& result,
+                                       bool reuse, Watch* watch, int jobs) {
+    if (result.memory.fits || result.played_events > kMostEventsOfSuggestions) {
+        return std::nullopt;
+    }
+    const Remedies in_order = memory_remedies(scenario, result);
+    std::vector<PlanChange> changes;
+    for (const Remedy& one : in_order.each) {
+        if (!one.set.empty()) {
+            changes.push_back({"memory", one.set, one.text});
+        }
+    }
+    Trials trials(source, settings, result, reuse, jobs, watch, 0);
+    const std::vector<Trial> tried = trials.each(changes);
+    Remedies remedies;
+    auto trial = tried.begin();
+    for (Remedy one : in_order.each) {
+        if (!one.set.empty()) {
+            const Trial& of_this = *trial++;
+            if (!of_this.suggestion && !of_this.left_out) {
+                continue;
+            }
+            if (of_this.suggestion) {
+                one.peak = of_this.suggestion->memory.peak;
+                one.simulated = true;
+            }
+        }
+        remedies.least_peak = std::min(remedies.least_peak, one.peak);
+        if (one.peak <= result.memory.capacity) {
+            remedies.each.push_back(std::move(one));
+        }
+    }
+    if (in_order.each.empty()) {
+        remedies.least_peak = in_order.least_peak;
+    }
+    return remedies;
 }
 
 std::string suggestions_text(const Suggestions& suggestions, const StepResult& result) {

@@ -48,6 +48,15 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
                         int jobs = available_jobs(), Watch* watch = nullptr,
                         std::optional<std::uint64_t> most_played = {});
 
+/// What would make a step fit that does not (advice/memory_remedies.h), each with the peak of the step with it: what fits in program order alone is
+/// left out. More chips and other meshes, and what takes too many events, stay as they are in program order. Nothing of a step that fits,
+/// and of one that plays more events than kMostEventsOfSuggestions.
+std::optional<Remedies> tried_remedies(const ScenarioSource& source,
+                                       std::span<const std::string> settings,
+                                       const Scenario& scenario, const StepResult& result,
+                                       bool reuse, Watch* watch = nullptr,
+                                       int jobs = available_jobs());
+
 /// Settings as a shell takes them: `--set training.remat=none --set 'mesh={fsdp: x}'`.
 std::string options_text(std::span<const std::string> settings);
 

@@ -36,6 +36,10 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "step", json_of("run", small, "--what-if")
     yield "step", json_of("run", small, "--no-explain", "--set", "report={tokens: 1T, price: 1 USD/chip-hour}")
     yield "step", json_of("run", small, "--set", "mesh={fsdp: x y, pipeline: z}", "--set", "training.microbatches=2")
+    # Ranks of unequal work: without its explanation there is no step of equal work beside it.
+    uneven = ["--set", "mesh={fsdp: y z, context: x}", "--set", "training.placement=plain"]
+    yield "step", json_of("run", small, *uneven)
+    yield "step", json_of("run", small, "--no-explain", *uneven)
     small_chip = ["--no-explain", "--set", "hardware.chip={base: v5e, hbm_capacity: 8 GB}", "--set", "hardware.slice=2x2"]
     yield "step", json_of("run", small, *small_chip, "--set", "mesh={fsdp: x y}")
     yield "step", json_of("run", small, *small_chip, "--set", "mesh={fsdp: x y}", "--set", "hardware.chip.hbm_capacity=1 GB")

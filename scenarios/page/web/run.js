@@ -76,8 +76,18 @@ function remedies({ remedies, leastPeak }) {
     return table({
         id: 'remedies',
         caption: 'What would make it fit, each alone',
-        columns: [{ name: 'Change' }, { name: 'Memory', number: true, text: bytes }, { name: 'Options' }],
-        rows: remedies.map((one) => [one.meaning, one.peak_bytes, options(one.set)]),
+        columns: [
+            { name: 'Change' },
+            { name: 'Memory', number: true, text: bytes },
+            { name: 'Options' },
+            { name: 'Simulated' },
+        ],
+        rows: remedies.map((one) => [
+            one.meaning,
+            one.peak_bytes,
+            options(one.set),
+            one.simulated ? 'yes' : 'no, in program order',
+        ]),
     });
 }
 
