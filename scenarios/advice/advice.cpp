@@ -108,9 +108,12 @@ std::string ceilings_report(const StepResult& result) {
 std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result) {
     constexpr double kMuch = 0.02;  // of the step
     std::vector<std::string> warnings;
+    // What goes between slices crosses PCIe, too; what is offloaded to the host nothing else.
+    const bool offloads = !scenario.step().plan.remat.names.offload.empty();
     double waited = 0;
     for (const Share& share : result.critical_path) {
-        waited += share.name == "DCN" || share.name == "PCIe" ? share.time.seconds() : 0;
+        const bool between_slices = share.name == "DCN" || (share.name == "PCIe" && !offloads);
+        waited += between_slices ? share.time.seconds() : 0;
     }
     for (const topology::LogicalAxis& axis : scenario.step().mesh.axes()) {
         const workloads::PlanAxis* row = workloads::find_axis(axis.name);

@@ -183,6 +183,16 @@ StreamAccount account_stream(const workloads::StepProgram& program, const ChipRu
     return account;
 }
 
+sim::Time busy_of(const workloads::StepProgram& program, const ChipRun& chip) {
+    sim::Time busy;
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        if (std::holds_alternative<workloads::Compute>(program.ops[i].work)) {
+            busy += chip.ended[i] - chip.began[i];
+        }
+    }
+    return busy;
+}
+
 workloads::PassTimes account_passes(const workloads::StepProgram& program,
                                     const std::vector<workloads::PipelineUnit>& order,
                                     const ChipRun& chip) {

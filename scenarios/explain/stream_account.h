@@ -58,6 +58,9 @@ struct StreamAccount {
 StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
                              sim::Time end_of_run);
 
+/// How long a chip's compute stream works.
+sim::Time busy_of(const workloads::StepProgram& program, const ChipRun& chip);
+
 /// What one microbatch takes on average in each kind of unit: the layers' compute, and the collectives that block it.
 workloads::PassTimes account_passes(const workloads::StepProgram& program,
                                     const std::vector<workloads::PipelineUnit>& order,

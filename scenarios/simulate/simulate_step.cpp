@@ -253,6 +253,10 @@ void StepSimulation::account_time(const StepRun& run, StepResult& result) const 
     const StreamAccount stream = account_stream(program, run.reported(), run.result.end);
     result.prefill = end_of_prefill(programs(), run);
     result.compute = stream.busy;
+    for (std::size_t p = 0; p < programs().programs.size(); ++p) {
+        result.fullest_compute =
+            std::max(result.fullest_compute, busy_of(programs().programs[p], run.chips[p]));
+    }
     result.exposed = stream.waited_for;
     result.exposed_total = stream.waited;
     result.breakdown = stream.by_pass;

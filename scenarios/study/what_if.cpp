@@ -16,7 +16,7 @@ sim::Time perfect_overlap(const StepResult& result) {
     for (const LinkUse& link : result.links) {
         busiest = std::max(busiest, link.busiest_fraction);
     }
-    return std::max(result.compute,
+    return std::max(result.fullest_compute,
                     sim::round_up(sim::Seconds(busiest * result.step_time.seconds())));
 }
 
@@ -121,7 +121,8 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
             add(condition);
         }
     }
-    ceilings.push_back({"perfect overlap", "the busier of the compute stream and the busiest link",
+    ceilings.push_back({"perfect overlap",
+                        "the busier of the busiest compute stream and the busiest link",
                         perfect_overlap(result)});
     if (result.imbalance && result.imbalance->even_step) {
         ceilings.push_back(

@@ -23,7 +23,7 @@ struct WhatIfOptions {
 ///   latency=0                   of every link
 ///   no remat                    nothing computed twice, whether or not it fits (only with remat)
 /// and, read off `result`, the run of this scenario,
-///   perfect overlap             the larger of the compute stream's and the busiest link's busy time.
+///   perfect overlap             the larger of the busiest compute stream's and the busiest link's busy time, of all chips.
 /// Collectives take the algorithm that is the fastest under each condition. Ceilings do not add up.
 ///
 /// Folded runs go on beside each other, on `jobs` threads; unfolded ones, which want the memory, one after the

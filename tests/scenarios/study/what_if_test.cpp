@@ -139,5 +139,41 @@ TEST_F(WhatIfRun, WarnsOfLayersThatExchangeBetweenSlices) {
     EXPECT_EQ(podsim({"run", write(base + "mesh: {data: slice, fsdp: x y}\n")}).err, "");
 }
 
+// The weights gathered over two slices of 2x2 are small beside what 8 layers send to the host and back: for PCIe the step waits most of its
+// time, for the data-centre network hardly, as it does not where all is kept in place of it.
+TEST_F(WhatIfRun, OffloadsAreNoExchangeBetweenSlices) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 2x2x1, slices: 2, profile: ideal}\n"
+        "model: {layers: 8, d_model: 1024, d_ff: 4096, heads: 8, kv_heads: 8, vocabulary: 4096}\n"
+        "batch: {tokens: 256Ki, sequence: 4096}\n"
+        "mesh: {fsdp: slice x y}\n"
+        "training: {remat: minimal_offloaded}\n");
+    const Outcome offloaded = podsim({"run", file, "--json", "-"});
+    const Json json = Json::parse(offloaded.out);
+    const double step = json["step_time_s"];
+    EXPECT_GT(json["critical_path_s"]["PCIe"], step / 2);
+    EXPECT_LT(json["critical_path_s"].value("DCN", 0.0), 0.02 * step);
+    EXPECT_EQ(offloaded.err, "");
+    EXPECT_EQ(podsim({"run", file, "--set", "training.remat=none"}).err, "");
+}
+
+// Two stages of one layer each, of which the second has the unembedding, too: 6 V D = 384 D^2 FLOPs a token beside the matmuls' 72 D^2 of a
+// layer. The first stage's chip ends last, with the gradient that it is handed, and is the one reported; but no overlap spares the step
+// what the second computes, by which the bound goes.
+TEST_F(WhatIfRun, OverlapIsNoBetterThanTheFullestStage) {
+    const Scenario scenario = load_scenario(write(
+        "hardware: {chip: v5p, slice: 2x1x1, profile: ideal}\n"
+        "model: {layers: 2, d_model: 1024, d_ff: 4096, heads: 8, kv_heads: 8, vocabulary: 65536, "
+        "mlp: plain}\n"
+        "batch: {tokens: 8192, sequence: 2048}\n"
+        "mesh: {pipeline: x}\n"
+        "training: {microbatches: 2}\n"));
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    ASSERT_EQ(result.reported_stage, 0);
+    EXPECT_LT(result.compute, result.fullest_compute);
+    EXPECT_EQ(ceilings_of(scenario).at("perfect overlap"), result.fullest_compute.ps);
+    EXPECT_GE(result.fullest_compute.seconds(), result.lower.time.value());
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
