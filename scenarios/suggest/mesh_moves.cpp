@@ -25,12 +25,24 @@ struct Part {
 using Row = std::vector<Part>;
 using Rows = std::array<Row, topology::kAxes>;
 
-constexpr std::array kMovable{axis::fsdp, axis::context, axis::tensor, axis::data};
-constexpr std::array kTakers{axis::fsdp, axis::context, axis::tensor};
+constexpr std::array kMovable{axis::fsdp, axis::context, axis::tensor, axis::expert, axis::data};
 
-bool movable(const Part& part) {
-    return std::ranges::find(kMovable, part.owner) != kMovable.end();
-}
+/// The axes that give and take: `expert` in steps of training, of a model that has experts.
+class Axes {
+public:
+    explicit Axes(const TrainingStep& step)
+        : experts_(step.model.experts.count > 0 && !step.plan.inference) {}
+
+    [[nodiscard]] bool move(const Part& part) const {
+        return std::ranges::find(kMovable, part.owner) != kMovable.end() && allows(part.owner);
+    }
+    [[nodiscard]] bool allows(std::string_view owner) const {
+        return owner != axis::expert || experts_;
+    }
+
+private:
+    bool experts_;
+};
 
 std::vector<int> primes_of(int number) {
     std::vector<int> primes;
@@ -82,7 +94,7 @@ Row tidy(const Row& row) {
 }
 
 /// The rows beside one, in which part `from` has given something.
-std::vector<Row> moves_of(const Row& row, std::size_t from) {
+std::vector<Row> moves_of(const Row& row, std::size_t from, const Axes& axes) {
     std::vector<Row> moves;
     const auto give = [&](std::size_t to, int factor) {
         Row moved = row;
@@ -91,7 +103,7 @@ std::vector<Row> moves_of(const Row& row, std::size_t from) {
         moves.push_back(tidy(moved));
     };
     for (const std::size_t to : {from - 1, from + 1}) {
-        if (to >= row.size() || !movable(row[to])) {
+        if (to >= row.size() || !axes.move(row[to])) {
             continue;
         }
         for (const int prime : primes_of(row[from].length)) {
@@ -99,10 +111,10 @@ std::vector<Row> moves_of(const Row& row, std::size_t from) {
         }
         give(to, row[from].length);
     }
-    for (const std::string_view taker : kTakers) {
+    for (const std::string_view taker : kMovable) {
         const bool beside = (from > 0 && row[from - 1].owner == taker) ||
                             (from + 1 < row.size() && row[from + 1].owner == taker);
-        if (row[from].owner == taker || beside) {
+        if (row[from].owner == taker || beside || !axes.allows(taker)) {
             continue;
         }
         for (const int prime : primes_of(row[from].length)) {
@@ -113,6 +125,12 @@ std::vector<Row> moves_of(const Row& row, std::size_t from) {
                              {std::string(taker), prime});
                 moves.push_back(tidy(moved));
             }
+        }
+        // Of many experts two ways are few.
+        if (taker == axis::expert) {
+            Row moved = row;
+            moved[from].owner = taker;
+            moves.push_back(tidy(moved));
         }
     }
     return moves;
@@ -180,14 +198,15 @@ std::string meaning_of(const Rows& before, const Rows& after) {
 std::vector<PlanChange> mesh_moves(const Scenario& scenario) {
     const topology::DeviceMesh& mesh = scenario.step().mesh;
     const Rows rows = rows_of(mesh);
+    const Axes axes(scenario.step());
     std::vector<PlanChange> moves;
     std::set<std::string> known{text_of(rows, mesh, scenario.hardware)};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t from = 0; from < rows[i].size(); ++from) {
-            if (!movable(rows[i][from])) {
+            if (!axes.move(rows[i][from])) {
                 continue;
             }
-            for (const Row& moved : moves_of(rows[i], from)) {
+            for (const Row& moved : moves_of(rows[i], from, axes)) {
                 Rows changed = rows;
                 changed[i] = moved;
                 const std::string text = text_of(changed, mesh, scenario.hardware);

@@ -85,6 +85,11 @@ void add_overlap(const TrainingPlan& plan, const StepResult& result, bool fits,
                            {"overlap.schedule=latency_hiding"},
                            "operations ordered to hide latency, as XLA's scheduler does"});
     }
+    if (overlap.layer_loop) {
+        changes.push_back({"layers",
+                           {"overlap.layers=unrolled"},
+                           "layers one after the other in the program, not turns of a loop"});
+    }
     if (result.prefetch_layers >= overlap.prefetch_layers) {
         changes.push_back(
             {"prefetch",
@@ -98,6 +103,29 @@ void add_overlap(const TrainingPlan& plan, const StepResult& result, bool fits,
     if (!fits && overlap.weights != workloads::WeightGroups::matmul) {
         changes.push_back(
             {"weights", {"overlap.weights=matmul"}, "each matrix is gathered on its own"});
+    }
+}
+
+/// Kernels that compute the same: one in place of two for the gradients, and larger blocks, whose scores (4 bytes each)
+/// take a quarter of a core's VMEM at most.
+void add_attention(const TrainingPlan& plan, std::vector<PlanChange>& changes) {
+    constexpr double kScoreBytes = 4;
+    const workloads::SelfAttention& attention = plan.attention;
+    if (attention.backward == workloads::BackwardKernels::split && !plan.forward_only) {
+        changes.push_back({"attention kernel",
+                           {"training.attention_backward=fused"},
+                           "one kernel for all gradients of attention"});
+    }
+    for (const int side : {1024, 2048}) {
+        const workloads::ScoreBlock block{static_cast<double>(side), static_cast<double>(side)};
+        const double bytes = kScoreBytes * block.q * block.kv;
+        const workloads::AttentionBlocks blocks{block, block, block};
+        if (attention.blocks.any() && attention.blocks != blocks && side <= plan.batch.sequence &&
+            4 * bytes <= attention.vmem.value()) {
+            changes.push_back({"attention blocks",
+                               {fmt::format("training.attention_blocks={}", side)},
+                               fmt::format("attention in blocks of {} queries and keys", side)});
+        }
     }
 }
 
@@ -144,6 +172,7 @@ std::vector<PlanChange> plan_changes(const Scenario& scenario, const StepResult&
         add_remat(plan, fits, changes);
     }
     add_overlap(plan, result, fits, changes);
+    add_attention(plan, changes);
     add_pipeline(plan, changes);
     if (plan.ways.context > 1 && plan.attention.placement == workloads::Placement::plain) {
         changes.push_back({"placement",

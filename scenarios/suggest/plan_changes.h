@@ -16,8 +16,8 @@ struct PlanChange {
 };
 
 /// Those of a training step that leave batch, numbers and chips as they are: more of the forward pass kept; tensor collectives
-/// between parts of their matmuls; gathers a layer further ahead; operations ordered to hide latency; of a pipeline more microbatches and
-/// the other schedules; zig-zag parts in place of plain ones. Where the step does not fit also what takes less memory: less kept, gathers
+/// between parts of their matmuls; gathers a layer further ahead; operations ordered to hide latency; layers unrolled; attention's gradients
+/// by one kernel, and its blocks larger; of a pipeline more microbatches and the other schedules; zig-zag parts in place of plain ones. Where the step does not fit also what takes less memory: less kept, gathers
 /// by matmul and none ahead. None of a step of inference. Some may turn out not to be allowed.
 std::vector<PlanChange> plan_changes(const Scenario& scenario, const StepResult& result);
 

@@ -13,11 +13,12 @@ using ::testing::ElementsAre;
 
 class MeshMoves : public CommandTest {
 protected:
-    std::vector<std::string> moves(const std::string& hardware, const std::string& mesh) {
+    std::vector<std::string> moves(const std::string& hardware, const std::string& mesh,
+                                   const std::string& model = "llama-3-8b") {
         std::vector<std::string> texts;
         for (const PlanChange& move :
-             mesh_moves(load_scenario(write("hardware: " + hardware +
-                                            "\nmodel: llama-3-8b\n"
+             mesh_moves(load_scenario(write("hardware: " + hardware + "\nmodel: " + model +
+                                            "\n"
                                             "batch: {tokens: 256Ki, sequence: 4096}\n"
                                             "mesh: " +
                                             mesh + "\n")))) {
@@ -30,30 +31,55 @@ protected:
 };
 
 // x is tensor (inner 2) and fsdp (outer 2), y is one chip, z 2 of fsdp. On x tensor gives its 2 to fsdp, which then has all of x, and the
-// other way round; context takes the 2 of either, beyond or within the other, which is one place where nothing is left of the giver. On z
-// context or tensor takes the 2.
+// other way round; context or data takes the 2 of either, beyond or within the other, which is one place where nothing is left of the giver. On z
+// context, tensor or data takes the 2.
 TEST_F(MeshMoves, OfASmallSlice) {
     EXPECT_THAT(
         moves("{chip: v5p, slice: 4x1x2}", "{fsdp: x/2 z, tensor: x%2}"),
         ElementsAre(
             "mesh={fsdp: x z} | fsdp 8 instead of 4, tensor 1 instead of 2",
             "mesh={fsdp: x/2 z, context: x%2} | context 2 instead of 1, tensor 1 instead of 2",
+            "mesh={fsdp: x/2 z, data: x%2} | tensor 1 instead of 2, data 2 instead of 1",
             "mesh={fsdp: z, tensor: x} | fsdp 2 instead of 4, tensor 4 instead of 2",
             "mesh={fsdp: z, tensor: x%2, context: x/2} | fsdp 2 instead of 4, context 2 instead of "
             "1",
+            "mesh={fsdp: z, tensor: x%2, data: x/2} | fsdp 2 instead of 4, data 2 instead of 1",
             "mesh={fsdp: x/2, tensor: x%2, context: z} | fsdp 2 instead of 4, context 2 instead of "
             "1",
-            "mesh={fsdp: x/2, tensor: x%2 z} | fsdp 2 instead of 4, tensor 4 instead of 2"));
+            "mesh={fsdp: x/2, tensor: x%2 z} | fsdp 2 instead of 4, tensor 4 instead of 2",
+            "mesh={fsdp: x/2, tensor: x%2, data: z} | fsdp 2 instead of 4, data 2 instead of 1"));
 }
 
-// 4 = 2 x 2 of y: context takes 2 of the innermost or of the outermost strides, tensor likewise; x and z are single chips.
+// 4 = 2 x 2 of y: context takes 2 of the innermost or of the outermost strides, tensor and data likewise; x and z are single chips.
 TEST_F(MeshMoves, ATakerSitsWithinOrBeyond) {
     EXPECT_THAT(
         moves("{chip: v5p, slice: 1x4x1}", "{fsdp: y}"),
         ElementsAre("mesh={fsdp: y/2, context: y%2} | fsdp 2 instead of 4, context 2 instead of 1",
                     "mesh={fsdp: y%2, context: y/2} | fsdp 2 instead of 4, context 2 instead of 1",
                     "mesh={fsdp: y/2, tensor: y%2} | fsdp 2 instead of 4, tensor 2 instead of 1",
-                    "mesh={fsdp: y%2, tensor: y/2} | fsdp 2 instead of 4, tensor 2 instead of 1"));
+                    "mesh={fsdp: y%2, tensor: y/2} | fsdp 2 instead of 4, tensor 2 instead of 1",
+                    "mesh={fsdp: y/2, data: y%2} | fsdp 2 instead of 4, data 2 instead of 1",
+                    "mesh={fsdp: y%2, data: y/2} | fsdp 2 instead of 4, data 2 instead of 1"));
+}
+
+// Experts have an axis: it takes 2 as the others do, or all 4.
+TEST_F(MeshMoves, ExpertsTakeAll) {
+    EXPECT_THAT(
+        moves("{chip: v5p, slice: 1x4x1}", "{fsdp: y}", "mixtral-8x7b"),
+        ElementsAre("mesh={fsdp: y/2, context: y%2} | fsdp 2 instead of 4, context 2 instead of 1",
+                    "mesh={fsdp: y%2, context: y/2} | fsdp 2 instead of 4, context 2 instead of 1",
+                    "mesh={fsdp: y/2, tensor: y%2} | fsdp 2 instead of 4, tensor 2 instead of 1",
+                    "mesh={fsdp: y%2, tensor: y/2} | fsdp 2 instead of 4, tensor 2 instead of 1",
+                    "mesh={fsdp: y/2, expert: y%2} | fsdp 2 instead of 4, expert 2 instead of 1",
+                    "mesh={fsdp: y%2, expert: y/2} | fsdp 2 instead of 4, expert 2 instead of 1",
+                    "mesh={expert: y} | fsdp 1 instead of 4, expert 4 instead of 1",
+                    "mesh={fsdp: y/2, data: y%2} | fsdp 2 instead of 4, data 2 instead of 1",
+                    "mesh={fsdp: y%2, data: y/2} | fsdp 2 instead of 4, data 2 instead of 1"));
+    EXPECT_THAT(moves("{chip: v5p, slice: 1x2x1}", "{expert: y}", "mixtral-8x7b"),
+                ElementsAre("mesh={fsdp: y} | fsdp 2 instead of 1, expert 1 instead of 2",
+                            "mesh={context: y} | context 2 instead of 1, expert 1 instead of 2",
+                            "mesh={tensor: y} | tensor 2 instead of 1, expert 1 instead of 2",
+                            "mesh={data: y} | expert 1 instead of 2, data 2 instead of 1"));
 }
 
 // Stages stay where they are, slices too.

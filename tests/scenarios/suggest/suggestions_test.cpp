@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <limits>
+#include <map>
 
 #include "scenarios/commands/answer_run.h"
 #include "scenarios/load/load.h"
@@ -12,9 +13,12 @@
 namespace podsim::scenarios {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::ResultOf;
 
 class SuggestionsTest : public CommandTest {
 protected:
@@ -121,11 +125,61 @@ TEST_F(SuggestionsTest, NothingToSay) {
         "hardware: {chip: v5p, slice: 1x1x1}\nmodel: {name: small, layers: 2, d_model: 1024, d_ff: "
         "4096, "
         "heads: 8, kv_heads: 8, head_dim: 128, vocabulary: 32000}\n"
-        "batch: {tokens: 4096, sequence: 4096}\ntraining: {remat: none}\n");
+        "batch: {tokens: 4096, sequence: 4096}\n"
+        "training: {remat: none, attention_backward: book}\n");
     const Advised none = advised(file, {});
     EXPECT_THAT(none.suggestions.best, IsEmpty());
     EXPECT_EQ(suggestions_text(none.suggestions, none.result),
               "What to change: no neighbour of this plan saves 1 %\n");
+}
+
+// The same chip with long sequences. Gradients by one kernel are 5 dot products in place of 7, and blocks of 2048 (2048^2 scores of 4 bytes
+// are a quarter of the 64 MiB that a core of v5p has) take a sixteenth of the steps of a grid of blocks of 512.
+TEST_F(SuggestionsTest, KernelsOfAttention) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 1x1x1}\nmodel: {name: small, layers: 2, d_model: 1024, d_ff: "
+        "4096, "
+        "heads: 8, kv_heads: 8, head_dim: 128, vocabulary: 32000}\n"
+        "batch: {tokens: 32Ki, sequence: 32Ki}\ntraining: {remat: none}\n");
+    const Advised all = advised(file, {});
+    std::map<std::string, std::string> set;
+    for (const Suggestion& one : all.suggestions.best) {
+        set[one.change.kind] = one.change.set.front();
+    }
+    EXPECT_EQ(set["attention kernel"], "training.attention_backward=fused");
+    EXPECT_EQ(set["attention blocks"], "training.attention_blocks=2048");
+    expect_kept(file, {}, all);
+    // A core of v4p has 16 MiB, a quarter of which 1024^2 scores fill.
+    for (const Suggestion& one : advised(file, {"hardware.chip=v4p"}).suggestions.best) {
+        EXPECT_THAT(one.change.set, Not(Contains("training.attention_blocks=2048")));
+    }
+}
+
+// Gathers of a loop's turns do not run on into the next.
+TEST_F(SuggestionsTest, LayersUnrolled) {
+    const std::string file = write(kTensor);
+    const std::vector<std::string> settings{"model.layers=4", "overlap.layers=loop"};
+    const Advised all = advised(file, settings);
+    EXPECT_THAT(all.suggestions.best,
+                Contains(ResultOf([](const Suggestion& one) { return one.change.set; },
+                                  std::vector<std::string>{"overlap.layers=unrolled"})));
+    expect_kept(file, settings, all);
+}
+
+// Of 16 experts a layer each chip gathers all but a sixty-fourth, 3 D F = 3 x 2048 x 2048 elements of 2 bytes each; where the experts are on
+// an axis of their own tokens travel in their place, few of them here.
+TEST_F(SuggestionsTest, ExpertsOnAnAxis) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4}\n"
+        "model: {layers: 2, d_model: 2048, d_ff: 2048, heads: 16, kv_heads: 4, vocabulary: 32000, "
+        "experts: {count: 16, per_token: 1, d_ff: 2048}}\n"
+        "batch: {tokens: 64Ki, sequence: 1024}\nmesh: {fsdp: x y z}\n");
+    const Advised all = advised(file, {});
+    const auto mesh = std::ranges::find_if(
+        all.suggestions.best, [](const Suggestion& one) { return one.change.kind == "mesh"; });
+    ASSERT_NE(mesh, all.suggestions.best.end());
+    EXPECT_THAT(mesh->change.set.front(), HasSubstr("expert: "));
+    expect_kept(file, {}, all);
 }
 
 // Of a memory that what keeps all of the forward pass fills to 98 %, it may not fit: it is not said.
