@@ -98,8 +98,8 @@ TEST_F(ObjectiveTextTest, StaysOnlyWhatMeetsTheDeadline) {
     EXPECT_EQ(bound[0]["stays"], false);
 }
 
-// With the factors and the band of measured@3 the second of the two is 3.8 % longer, and 3.6 % shorter where links reach a fifth less:
-// the best does not stay.
+// With the factors and the band of measured@3, the wide one for so narrow a model, the second of the two is 3.8 % longer, and shorter by
+// more than 3 % where links reach less: the best does not stay.
 TEST_F(ObjectiveTextTest, StaysOnlyWhatTheOthersOfTheTenDoNotBeat) {
     const std::string file = write(
         "hardware: {chip: v5e, slice: 4x4, profile: measured@3}\n"
@@ -114,7 +114,7 @@ TEST_F(ObjectiveTextTest, StaysOnlyWhatTheOthersOfTheTenDoNotBeat) {
     ASSERT_EQ(found["near"].size(), 1U);
     EXPECT_EQ(found["near"][0]["stays"], false);
     EXPECT_THAT(podsim(args).out,
-                HasSubstr("\nNo other plan is within 3 % of the best. With rates 20 % lower or "
+                HasSubstr("\nNo other plan is within 3 % of the best. With rates 30 % lower or "
                           "higher, latency and launch half and twice, another of those above gets "
                           "that far ahead of it, or it misses what is asked.\n"));
     const auto step = [&](const std::string& mesh) {
