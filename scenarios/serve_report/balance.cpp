@@ -35,6 +35,31 @@ double mean_prefill(const ServingSpec& spec, const StepCost& cost,
     return sum.seconds() / count;
 }
 
+/// Pages of its own that a request holds while it decodes, on average.
+double decoding_pages(const ServingSpec& spec, const Request& request) {
+    const std::int64_t page = spec.cache.page;
+    const double held = spec.cache.reserve
+                            ? static_cast<double>(most_cached(request.prompt, request.output,
+                                                              spec.speculation.tokens))
+                            : static_cast<double>(request.prompt + 1 + spec.speculation.tokens) +
+                                  static_cast<double>(request.output - 2) / 2;
+    const std::int64_t shared = spec.load.common_prefix > 0 ? request.prefix / page : 0;
+    return std::ceil(held / static_cast<double>(page)) - static_cast<double>(shared);
+}
+
+/// Sequences that decode at once at the most: the cache may have room for fewer than there are slots. Buffers of all slots fit.
+std::int64_t sequences_at_once(const ServingSpec& spec, double pages_each) {
+    const std::int64_t slots = spec.batching.slots;
+    if (!spec.cache.pages || spec.cache.length > 0) {
+        return slots;
+    }
+    const std::int64_t common = spec.load.common_prefix / spec.cache.page;
+    const auto part = static_cast<double>(*spec.cache.pages / spec.cache.parts - common);
+    const double most = std::floor(part / pages_each) * static_cast<double>(spec.cache.parts);
+    return most < static_cast<double>(slots) ? std::max<std::int64_t>(1, std::llround(most))
+                                             : slots;
+}
+
 }  // namespace
 
 double Balance::most_per_s(double prefill_servers, double generate_servers) const {
@@ -52,11 +77,13 @@ Balance balance_of(const ServingSpec& spec, const ServingTimes& times) {
     const StepCost generate(spec, *times.steps, times.draft);
     double decodes = 0;
     double contexts = 0;
+    double pages = 0;
     for (const Request& request : requests) {
         // Step i of 1 .. output - 1 finds prompt + i - 1 tokens in the cache.
         const auto steps = static_cast<double>(request.output - 1);
         decodes += steps;
         contexts += steps * (static_cast<double>(request.prompt) + (steps - 1) / 2);
+        pages += steps > 0 ? steps * decoding_pages(spec, request) : 0;
     }
     Balance balance;
     balance.prefill_s = mean_prefill(spec, prefill, requests);
@@ -64,10 +91,10 @@ Balance balance_of(const ServingSpec& spec, const ServingTimes& times) {
         return balance;
     }
     balance.context = contexts / decodes;
-    const std::int64_t slots = spec.batching.slots;
-    const auto full_batch = static_cast<double>(slots);
+    balance.sequences = sequences_at_once(spec, pages / decodes);
+    const auto full_batch = static_cast<double>(balance.sequences);
     const StepShape step = as_compiled(
-        {.decoding = slots,
+        {.decoding = balance.sequences,
          .decode_cached = static_cast<std::int64_t>(std::round(balance.context * full_batch)),
          .decode_tokens = 1 + spec.speculation.tokens},
         spec);

@@ -210,6 +210,10 @@ std::string servers_text(const ServingRun& run) {
     if (run.spec.disaggregation.has_value()) {
         const DisaggregationSpec& apart = *run.spec.disaggregation;
         const double rate = summary.requests_per_s;
+        const std::int64_t slots = run.spec.batching.slots;
+        const bool is_short = run.balance.sequences > 0 && run.balance.sequences < slots;
+        const double of_slots =
+            is_short ? static_cast<double>(run.balance.sequences) / static_cast<double>(slots) : 1;
         text = fmt::format(
             "Servers\n  prefill busy {} (closed form {}), generate busy {}, {} of the slots used "
             "(closed form {})\n",
@@ -217,12 +221,15 @@ std::string servers_text(const ServingRun& run) {
             format_percent(rate * run.balance.prefill_s /
                            static_cast<double>(apart.prefill_servers)),
             format_percent(summary.generate_busy), format_percent(summary.slots_used),
-            format_percent(rate * run.balance.generate_s /
+            format_percent(rate * run.balance.generate_s * of_slots /
                            static_cast<double>(apart.generate_servers)));
         text += fmt::format(
-            "  a request takes {} of a prefill server and {} of a full generate server: {:.4g} "
+            "  a request takes {} of a prefill server and {} of a full generate server{}: {:.4g} "
             "prefill servers a generate server balance\n",
             format_time(run.balance.prefill_s), format_time(run.balance.generate_s),
+            is_short ? fmt::format(", whose cache has room for {}",
+                                   plural(run.balance.sequences, "sequence"))
+                     : "",
             run.balance.ratio);
         text += fmt::format(
             "  a cache is {} on its way, after the first token: those of a prefill server {} of "

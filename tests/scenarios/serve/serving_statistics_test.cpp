@@ -174,6 +174,48 @@ TEST(ServingStatistics, a_full_generate_server_reads_whole_buffers) {
     EXPECT_DOUBLE_EQ(generate_s(), 2 * (40e-6 + 4 * 10e-6 + std::round(3 * 10.5) * 1e-6) / 3);
 }
 
+/// Prompts of 10 and answers of 4 tokens hold 11, 12 and 13 tokens in their three decode steps: three pages of 4, of the whole answer four. A
+/// step takes 40 + 10 n us of n sequences.
+TEST(ServingStatistics, a_full_generate_server_holds_what_its_cache_has_room_for) {
+    LinearStepTimes times;
+    times.step = 40;
+    times.sequence = 10;
+    ServingSpec spec;
+    spec.load.requests = 3000;
+    spec.load.prompt.least = 10;
+    spec.load.output.least = 4;
+    spec.batching.slots = 4;
+    spec.cache.page = 4;
+    const auto balance = [&] { return balance_of(spec, {.steps = &times}); };
+    const auto sequences = [&](std::int64_t pages) {
+        spec.cache.pages = pages;
+        return balance().sequences;
+    };
+    EXPECT_EQ(balance().sequences, 4);
+    EXPECT_DOUBLE_EQ(balance().generate_s, 3 * 80e-6 / 4);
+    EXPECT_EQ(sequences(12), 4);
+    EXPECT_EQ(sequences(11), 3);
+    EXPECT_EQ(sequences(8), 2);
+    EXPECT_DOUBLE_EQ(balance().generate_s, 3 * 60e-6 / 2);
+    spec.cache.parts = 2;
+    EXPECT_EQ(sequences(11), 2);
+    spec.cache.parts = 1;
+    spec.load.common_prefix = 5;  // a page of it is whole
+    EXPECT_EQ(sequences(8), 3);
+    spec.load.common_prefix = 0;
+    spec.cache.reserve = true;
+    EXPECT_EQ(sequences(11), 2);
+    // The run agrees: past that rate its queue grows.
+    spec.disaggregation = DisaggregationSpec{};
+    LinearStepTimes prefill;
+    prefill.prompt = 1;
+    const double most = balance().most_per_s(1, 1);
+    spec.load.rate = 1.2 * most;
+    EXPECT_TRUE(serve(spec, {.steps = &times, .prefill = &prefill}).queue.overloaded);
+    spec.load.rate = 0.9 * most;
+    EXPECT_FALSE(serve(spec, {.steps = &times, .prefill = &prefill}).queue.overloaded);
+}
+
 /// Past what the closed form says one of each can serve, the queue grows; just below it does not.
 TEST(ServingStatistics, the_balance_tells_the_load_that_can_be_served) {
     LinearStepTimes steps;

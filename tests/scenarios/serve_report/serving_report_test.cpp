@@ -182,6 +182,15 @@ TEST(ServingText, sets_the_closed_form_beside_disaggregated_servers) {
         "\n"
         "Step times: 4 points in a factor of two, 4 buckets simulated; off by 0.000 % on "
         "average, 0.000 % at most in 11 steps sampled\n");
+    // Of four slots two have a page: the closed form of their use is that of two.
+    spec.batching.slots = 4;
+    spec.cache.pages = 2;
+    EXPECT_THAT(
+        serving_text(small_run(spec)),
+        ::testing::HasSubstr(
+            "  a request takes 10.00 us of a prefill server and 21.00 us of a full generate "
+            "server, whose cache has room for 2 sequences: 0.4762 prefill servers a generate "
+            "server balance\n"));
 }
 
 /// Caches of 10 tokens of 1 B take 40 us at 0.25 B / us: of two the second is ready at 20 us, goes at 50 and comes at 90; its three
