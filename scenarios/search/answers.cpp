@@ -22,20 +22,6 @@ int FoundPlan::percent_of_memory() const {
     return static_cast<int>(std::lround(kPercent * peak / facts.capacity));
 }
 
-std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {
-    constexpr unsigned kBitsOfMesh = 32;
-    return std::uint64_t{facts.setting} << kBitsOfMesh | candidate.mesh;
-}
-
-bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
-    if (spec.asked.deadline_s && time.seconds() > *spec.asked.deadline_s) {
-        return false;
-    }
-    const double steps = facts.run_tokens.value_or(0) / static_cast<double>(facts.tokens);
-    return !spec.asked.budget_usd ||
-           facts.usd_per_second.value_or(0) * time.seconds() * steps <= *spec.asked.budget_usd;
-}
-
 Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
                std::uint64_t place) {
     switch (objective) {

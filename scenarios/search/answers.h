@@ -49,10 +49,6 @@ struct Score {
 };
 Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
                std::uint64_t place);
-/// Where a plan is in the space: the tie between plans that are as good.
-std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate);
-/// What is asked of a step besides its memory: a deadline, a budget.
-bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time);
 /// How many times as bad as another: of steps, MFU or cost; infinite where more chips are needed.
 double times_as_bad(SearchObjective objective, const Score& one, const Score& other);
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct SearchResult {
     std::uint64_t likely_not_looked_at =
         0;  ///< of these those that would be answers if they took what is likely
     std::uint64_t not_outlined = 0;  ///< of these those of which a rough bound alone is known
-    /// Where no plan is wanted: the least that one that would run takes, as far as is known.
-    sim::Time nearest = sim::Time::max();
+    /// Of what misses a deadline or a budget, the least of what is asked, as far as is known.
+    std::optional<sim::Time> shortest;
+    std::optional<double> cheapest_usd;
     bool complete = true;
     double gap =
         0;  ///< of a search that was ended early: how much better than the best another may be, at the most

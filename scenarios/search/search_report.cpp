@@ -228,9 +228,17 @@ std::vector<std::string> why_none(const SearchResult& result) {
     }
     // Where none is found only what misses a deadline or a budget is pruned.
     if (result.pruned > 0) {
-        lines.push_back(
-            fmt::format("{} would miss the deadline or the budget; the nearest takes at least {}",
-                        result.pruned, format_time(result.nearest.seconds())));
+        std::string line = fmt::format("{} would miss the", result.pruned);
+        if (result.shortest) {
+            line += fmt::format(" deadline: the shortest step takes at least {}",
+                                format_time(result.shortest->seconds()));
+        }
+        if (result.cheapest_usd) {
+            line +=
+                fmt::format("{} budget: the cheapest run costs at least {} USD",
+                            result.shortest ? ", or the" : "", format_count(*result.cheapest_usd));
+        }
+        lines.push_back(std::move(line));
     }
     if (result.unfit > 0) {
         lines.push_back(fmt::format("{} do not fit into the memory of a chip", result.unfit));

@@ -55,7 +55,7 @@ SearchTally::NextGroups SearchTally::next_groups(std::size_t most) const {
 void SearchTally::pass(const NextGroups& next) {
     for (const RoughGroup& group : next.useless) {
         result_.pruned += group.meshes.size();
-        comes_near(group.bound);
+        comes_near(group.facts, group.bound);
     }
     next_rough_ = next.end;
 }
@@ -68,7 +68,7 @@ void SearchTally::take(std::size_t i, const CandidateRun& trial) {
     taken_[i] = true;
     if (useless) {
         ++result_.pruned;
-        comes_near(candidate(i).bound);
+        comes_near(facts(i), candidate(i).bound);
         return;
     }
     count(i, trial);
@@ -98,7 +98,7 @@ void SearchTally::count(std::size_t i, const CandidateRun& trial) {
     if (is_useless(facts(i), longer)) {
         ++result_.pruned;
         ++result_.pruned_while_simulated;
-        comes_near(longer.bound);
+        comes_near(facts(i), longer.bound);
         return;
     }
     if (!trial.refused.empty()) {
@@ -107,7 +107,7 @@ void SearchTally::count(std::size_t i, const CandidateRun& trial) {
     }
     if (!is_wanted(spec_, facts(i), trial.step_time)) {
         ++result_.pruned;
-        comes_near(trial.step_time);
+        comes_near(facts(i), trial.step_time);
         return;
     }
     if (!fits(i, trial)) {
@@ -119,8 +119,14 @@ void SearchTally::count(std::size_t i, const CandidateRun& trial) {
     add_answer(i, trial);
 }
 
-void SearchTally::comes_near(sim::Time least) {
-    result_.nearest = std::min(result_.nearest, least);
+void SearchTally::comes_near(const PlanFacts& facts, sim::Time least) {
+    if (spec_.asked.deadline_s) {
+        result_.shortest = std::min(result_.shortest.value_or(least), least);
+    }
+    if (spec_.asked.budget_usd) {
+        const double usd = facts.run_usd(least);
+        result_.cheapest_usd = std::min(result_.cheapest_usd.value_or(usd), usd);
+    }
 }
 
 bool SearchTally::fits(std::size_t i, const CandidateRun& trial) const {
@@ -148,13 +154,13 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
     const auto is_left = [&](const Score& score) {
         least = least ? std::min(*least, score) : score;
     };
-    const auto is_proven = [&](std::uint64_t plans, sim::Time bound) {
+    const auto is_proven = [&](std::uint64_t plans, const PlanFacts& facts, sim::Time bound) {
         result_.pruned += plans;
-        comes_near(bound);
+        comes_near(facts, bound);
     };
     for (std::size_t i = 0; i < size(); ++i) {
         if (!taken_[i] && is_own(i) && is_useless(i)) {
-            is_proven(1, candidate(i).bound);
+            is_proven(1, facts(i), candidate(i).bound);
         } else if (!taken_[i]) {
             is_left(bound_score(i));
             ++(is_own(i) ? result_.not_looked_at : result_.left_to_others);
@@ -164,7 +170,7 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
     for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
         const RoughGroup& group = list_.rough[i];
         if (is_useless(group.facts, {.bound = group.bound, .mesh = group.meshes.front()})) {
-            is_proven(group.meshes.size(), group.bound);
+            is_proven(group.meshes.size(), group.facts, group.bound);
             continue;
         }
         is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));

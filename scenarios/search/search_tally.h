@@ -70,7 +70,7 @@ private:
         return prunes_ && answers_.is_useless(facts, candidate);
     }
     void count(std::size_t i, const CandidateRun& trial);
-    void comes_near(sim::Time least);
+    void comes_near(const PlanFacts& facts, sim::Time least);
     [[nodiscard]] bool fits(std::size_t i, const CandidateRun& trial) const;
     void add_answer(std::size_t i, const CandidateRun& trial);
     void count_the_rest(const std::function<bool(std::size_t)>& is_own);

@@ -53,7 +53,8 @@ CandidateRun trial_of(const Line& line) {
 TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
     : space_(space), own_{std::move(paths.own)} {
     for (std::string& path : paths.others) {
-        if (!paths.others_may_be_missing && !std::filesystem::exists(path)) {
+        if (!paths.others_may_be_missing &&
+            (!std::filesystem::exists(path) || std::filesystem::is_directory(path))) {
             throw sim::InputError(fmt::format("no file {}", in_quotes(path)),
                                   "give the --jsonl file of a search of the same space",
                                   {"--read", 0, 0});

@@ -104,6 +104,18 @@ std::string SearchSpace::reason_of(const sim::InputError& error) const {
     return plain;
 }
 
+std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {
+    constexpr unsigned kBitsOfMesh = 32;
+    return std::uint64_t{facts.setting} << kBitsOfMesh | candidate.mesh;
+}
+
+bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
+    if (spec.asked.deadline_s && time.seconds() > *spec.asked.deadline_s) {
+        return false;
+    }
+    return !spec.asked.budget_usd || facts.run_usd(time) <= *spec.asked.budget_usd;
+}
+
 SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::string> settings,
                          const SearchRequest& request)
     : path_(source.file), base_(read_scenario(source)) {

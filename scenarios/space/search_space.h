@@ -33,6 +33,12 @@ struct PlanFacts {
     double peak_flops = 0;                   ///< a second, of all chips
     std::optional<double> usd_per_second{};  ///< of all chips
     std::optional<double> run_tokens{};      ///< report.tokens
+
+    /// Of a training run of such steps.
+    [[nodiscard]] double run_usd(sim::Time step) const {
+        const double steps = run_tokens.value_or(0) / static_cast<double>(tokens);
+        return usd_per_second.value_or(0) * step.seconds() * steps;
+    }
 };
 
 struct Candidate {
@@ -41,6 +47,11 @@ struct Candidate {
     std::uint32_t mesh = 0;   ///< of the setting's meshes; 0 where the mesh is not searched
     sim::Time likely{};       ///< about what it takes (StepOutline::Estimate)
 };
+
+/// Where a plan is in the space: the tie between plans that are as good.
+std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate);
+/// What is asked of a step besides its memory: a deadline, a budget.
+bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time);
 
 /// The same of plans that an exchange of equal axes takes into each other: a setting, and MeshSpace::kind.
 using PlanKind = std::pair<std::uint32_t, std::uint64_t>;

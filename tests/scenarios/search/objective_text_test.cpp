@@ -69,10 +69,21 @@ TEST_F(ObjectiveTextTest, OfChips) {
 }
 
 TEST_F(ObjectiveTextTest, SaysWhatKeptAllPlansOut) {
-    const Outcome late = search({"--set", "search.deadline=1 ms", "--over", "mesh"});
-    EXPECT_EQ(late.status, 2);
-    EXPECT_THAT(late.out, HasSubstr("would miss the deadline or the budget; the nearest takes at "
-                                    "least "));
+    const auto said = [&](const std::vector<std::string>& asked) {
+        std::vector<std::string> args{"--over", "mesh"};
+        args.insert(args.end(), asked.begin(), asked.end());
+        const Outcome outcome = search(args);
+        EXPECT_EQ(outcome.status, 2);
+        return outcome.out.substr(outcome.out.find("\n\n"));
+    };
+    const std::string head = "\n\nNo plan of this space fits what is asked.\n  81 would miss the ";
+    const std::string late = "deadline: the shortest step takes at least 131.7 ms";
+    const std::string dear = "budget: the cheapest run costs at least 35.72k USD";
+    EXPECT_EQ(said({"--set", "search.deadline=1 ms"}), head + late + '\n');
+    // A step that is in time is not what misses a budget.
+    EXPECT_EQ(said({"--set", "search.budget=1000"}), head + dear + '\n');
+    EXPECT_EQ(said({"--set", "search.budget=1000", "--set", "search.deadline=1 ms"}),
+              head + late + ", or the " + dear + '\n');
     const Outcome none =
         search({"--over", "mesh", "--set", "search.mesh={fsdp: [3], tensor: [5]}"});
     EXPECT_EQ(none.status, 2);

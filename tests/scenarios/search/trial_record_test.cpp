@@ -2,6 +2,7 @@
 #include "scenarios/search/trial_record.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
@@ -145,6 +146,11 @@ TEST_F(TrialRecordTest, RefusesWhatItIsNot) {
               fmt::format("--read: no file '{}'; give the --jsonl file of a search of the same "
                           "space\n",
                           path("none")));
+    std::filesystem::create_directory(path("records"));
+    EXPECT_EQ(search({"--read", path("records")}).err,
+              fmt::format("--read: no file '{}'; give the --jsonl file of a search of the same "
+                          "space\n",
+                          path("records")));
     ASSERT_EQ(search({"--jsonl", path("r")}).status, 0);
     const std::string before = text("r");
     const std::string problem = fmt::format(
