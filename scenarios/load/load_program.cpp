@@ -21,18 +21,9 @@ namespace {
 constexpr int kMostPieces = 4096;
 constexpr std::int64_t kLargestDimension = 1LL << 40;
 
-double element_bytes(const std::string& text) {
-    constexpr std::pair<std::string_view, double> kElements[] = {
-        {"int8", 1}, {"fp8", 1}, {"bf16", 2}, {"fp32", 4}};
-    std::vector<std::string> names;
-    for (const auto& [name, bytes] : kElements) {
-        if (name == text) {
-            return bytes;
-        }
-        names.emplace_back(name);
-    }
-    throw sim::unknown_name("element type", printable(text), names);
-}
+/// Bytes of an element.
+constexpr std::pair<std::string_view, double> kElements[] = {
+    {"int8", 1}, {"fp8", 1}, {"bf16", 2}, {"fp32", 4}};
 
 /// Ranks by which a permute moves, either way.
 int parse_permute_shift(const std::string& text, int members) {
@@ -141,8 +132,8 @@ StageCompute read_matmul(const Reader& stage, const Hardware& hardware) {
         return static_cast<double>(stage[key].require().whole(1, kLargestDimension, 1));
     };
     const workloads::MatmulShape shape{dimension("m"), dimension("k"), dimension("n"), 1};
-    const double weights = stage["weights"].get<double>(element_bytes, 2);
-    const double activations = stage["activations"].get<double>(element_bytes, 2);
+    const double weights = stage["weights"].choose<double>(kElements, 2.0);
+    const double activations = stage["activations"].choose<double>(kElements, 2.0);
     StageCompute compute;
     compute.work.dtype = read_dtype(stage["dtype"], hardware.chip);
     compute.work.flops = sim::Flops(2 * shape.m * shape.k * shape.n);

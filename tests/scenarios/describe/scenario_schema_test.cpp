@@ -127,6 +127,26 @@ TEST(KeyHelp, OneKeyByItsPathOrItsLastName) {
     EXPECT_THAT(key_help("expect.mfu.within"), HasSubstr("allowed relative error"));
 }
 
+// As the example beside it has it.
+TEST(KeyHelp, SaysHowAValueIsWritten) {
+    const auto values = [](const std::string& key) {
+        const std::string text = key_help(key);
+        const std::string label = "  values   ";
+        const std::size_t begin = text.find(label) + label.size();
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    EXPECT_EQ(values("mesh.fsdp"),
+              "physical axes and their factors; or a whole number from 1 to 100000");
+    EXPECT_EQ(values("serving.prefix.share"), "a percentage");
+    EXPECT_EQ(values("perturb.rate"), "a percentage");
+    EXPECT_EQ(values("serving.rate"), "a number and a unit");
+    EXPECT_EQ(values("report.price"), "a number and a unit");
+    EXPECT_EQ(values("report.parameters"), "a number");
+    EXPECT_EQ(values("training.expert_imbalance"), "a number; or a map; or a list");
+    EXPECT_EQ(values("program.stages.weights"), "int8, fp8, bf16, fp32");
+    EXPECT_EQ(values("program.stages.activations"), "int8, fp8, bf16, fp32");
+}
+
 using Help = CommandTest;
 
 TEST_F(Help, TyposHaveTheNearestName) {
