@@ -102,6 +102,9 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
     }
     scenario.expectations = read_expectations(root["expect"]);
     check_formulas(root["expect"], scenario);
+    if (!root["serving"].said()) {
+        check_token_quantities(root["expect"], step);
+    }
     const Reader block_time = root["expect"]["block_time"];
     block_time.check({"evaluation"}, [&] {
         if (block_time.present() && !step.evaluation.has_value()) {
@@ -123,6 +126,9 @@ void read_serving_of(const Reader& root, const std::filesystem::path& folder, Re
     if (requests == Requests::some || serving.present()) {
         refuse_all_but_served_quantities(root["expect"]);
         scenario.serving = load_serving(serving, folder, scenario);
+        if (scenario.serving != nullptr) {
+            refuse_times_between_tokens(root["expect"], *scenario.serving);
+        }
     }
 }
 

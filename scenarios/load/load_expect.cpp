@@ -1,4 +1,5 @@
 // `expect`: values that results are held to.
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
@@ -7,7 +8,10 @@
 
 #include "scenarios/load/load_parts.h"
 #include "scenarios/profile/profile.h"
+#include "scenarios/serve/serving_spec.h"
 #include "scenarios/spec/formulas.h"
+#include "scenarios/spec/token_time.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 
@@ -108,6 +112,43 @@ void refuse_served_quantities(const Reader& expect) {
             expect[entry.key].refuse("a step serves no requests",
                                      "expect it of a scenario with serving, of podsim serve");
         }
+    }
+}
+
+void check_token_quantities(const Reader& expect, const TrainingStep& step) {
+    const auto& inference = step.plan.inference;
+    const Reader rate = expect["tokens_per_s_per_chip"];
+    rate.check({"inference"}, [&] {
+        if (rate.present() && !inference) {
+            throw rate.error("the scenario is no step of inference",
+                             "write inference: {step: decode, ...}");
+        }
+    });
+    const Reader time = expect["time_per_token"];
+    time.check({"inference"}, [&] {
+        if (time.present() && !has_token_time(inference)) {
+            throw time.error("no token of a sequence follows another in this step",
+                             "expect it of decode, or of generating several tokens");
+        }
+    });
+}
+
+void refuse_times_between_tokens(const Reader& expect, const ServingSpec& serving) {
+    if (!expect.present()) {
+        return;
+    }
+    for (const YamlNode::Entry& entry : expect.node().entries) {
+        if (!entry.key.ends_with("_tpot") && !entry.key.ends_with("_itl")) {
+            continue;
+        }
+        const Reader place = expect[entry.key];
+        place.check({"serving"}, [&] {
+            const std::vector<Request> requests = draw_requests(serving.load);
+            if (std::ranges::none_of(requests, [](const Request& one) { return one.output > 1; })) {
+                throw place.error("no answer has a second token",
+                                  "serve longer answers, or leave it out");
+            }
+        });
     }
 }
 

@@ -21,6 +21,8 @@ namespace podsim::scenarios {
 
 struct Evaluation;
 struct ReportOptions;
+struct ServingSpec;
+struct TrainingStep;
 
 /// `base` is the folder that the file of a profile is relative to; `serves`: for inference (profile/read_profile.h).
 IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base, bool serves);
@@ -55,6 +57,10 @@ void refuse_step_quantities(const Reader& expect);
 /// Where a serving run is held to what only steps have, and the other way round.
 void refuse_all_but_served_quantities(const Reader& expect);
 void refuse_served_quantities(const Reader& expect);
+/// A step without tokens of a sequence, or with one, has no value of them.
+void check_token_quantities(const Reader& expect, const TrainingStep& step);
+/// Nor has a serving run whose answers have one token.
+void refuse_times_between_tokens(const Reader& expect, const ServingSpec& serving);
 /// Throws where the scenario lacks what an expected formula is about.
 void check_formulas(const Reader& expect, const Scenario& scenario);
 

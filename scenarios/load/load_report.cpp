@@ -67,6 +67,9 @@ ReportOptions read_report(const Reader& report, bool serves) {
     options.flop_rule = report["flop_rule"].choose<FlopRule>(kRules, FlopRule::executed);
     if (report["tokens"].present()) {
         options.tokens = report["tokens"].read(positive_count);
+        if (serves) {
+            report["tokens"].refuse("inference trains on no tokens", "leave it out");
+        }
     }
     if (report["price"].present()) {
         if (!options.tokens.has_value() && !serves) {

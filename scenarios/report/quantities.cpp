@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "scenarios/spec/formulas.h"
+#include "scenarios/spec/token_time.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "workloads/plan/pipeline_order.h"
@@ -141,16 +142,12 @@ constexpr QuantitySource kSources[] = {
     {"time_per_token",
      [](const S& s, const R& r) {
          const auto& inference = s.step().plan.inference;
-         if (!inference) {
+         if (!has_token_time(inference)) {
              return Value();
          }
-         if (inference->generate > 1) {
-             return Value((r.step_time - r.prefill).seconds() /
-                          static_cast<double>(inference->generate - 1));
-         }
-         const workloads::CachedRun& run = inference->runs.front();
-         const bool decode = inference->generate == 0 && run.logits == run.fresh;
-         return decode ? Value(r.step_time.seconds()) : Value();
+         return inference->generate > 1 ? Value((r.step_time - r.prefill).seconds() /
+                                                static_cast<double>(inference->generate - 1))
+                                        : Value(r.step_time.seconds());
      }},
     {"tokens_per_s_per_chip",
      [](const S& s, const R& r) {

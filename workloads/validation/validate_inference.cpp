@@ -102,9 +102,10 @@ void check_inference(const TrainingPlan& plan, const ModelSpec& model, sim::Inpu
     faults.check("mesh.context", {"mesh.context", "inference"}, [&] { check_context(plan); });
     faults.check("inference.generate", {"inference.generate", "model"},
                  [&] { check_generation(*plan.inference, model); });
-    faults.check("overlap", {"overlap"}, [&] {
+    const char* const steps = plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context";
+    faults.check(steps, {"overlap"}, [&] {
         if (plan.overlap.tensor_steps || plan.overlap.context_steps) {
-            throw SettingError(plan.overlap.tensor_steps ? "overlap.tensor" : "overlap.context",
+            throw SettingError(steps,
                                "ring steps between parts of a matmul or of attention, in inference",
                                "leave it out: podsim has them in training alone");
         }

@@ -97,6 +97,41 @@ TEST_F(InferenceInput, OfBlocksIsRefusedWhereTheKernelHasNone) {
         "out, or write loop: host\n");
 }
 
+/// What a step has none of was judged as 0.
+TEST_F(InferenceInput, ExpectsOfTokensWhatTheStepHas) {
+    const std::string expect = "expect: {time_per_token: {of: 5 ms, within: 1 %}}\n";
+    const std::string none =
+        "s.yaml:4:26: expect.time_per_token: no token of a sequence follows another in this step; "
+        "expect it of decode, or of generating several tokens\n";
+    EXPECT_EQ(error_of("inference: {step: prefill, prompt: 100}\n" + expect), none);
+    EXPECT_EQ(error_of("inference: {step: generate, prompt: 100, generate: 1}\n" + expect), none);
+    EXPECT_EQ(error_of("batch: {tokens: 64Ki, sequence: 4096}\n" + expect), none);
+    EXPECT_EQ(error_of("inference: {step: generate, prompt: 100, generate: 2}\n" + expect), "");
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100, draft: 2}\n" + expect),
+              "");
+    EXPECT_EQ(error_of("batch: {tokens: 64Ki, sequence: 4096}\n"
+                       "expect: {tokens_per_s_per_chip: {of: 100, within: 1 %}}\n"),
+              "s.yaml:4:33: expect.tokens_per_s_per_chip: the scenario is no step of inference; "
+              "write inference: {step: decode, ...}\n");
+}
+
+TEST_F(InferenceInput, RingStepsAreRefusedWhereTheyAreSaid) {
+    const std::string decode = "inference: {step: decode, batch: 8, context: 100}\n";
+    const std::string refused =
+        "ring steps between parts of a matmul or of attention, in inference; leave it out: podsim "
+        "has them in training alone\n";
+    EXPECT_EQ(error_of(decode + "overlap: {prefetch_layers: 1, tensor: two-way}\n"),
+              "s.yaml:4:39: " + refused);
+    EXPECT_EQ(error_of(decode + "overlap: {prefetch_layers: 1, context: ring}\n"),
+              "s.yaml:4:40: " + refused);
+}
+
+TEST_F(InferenceInput, TrainsOnNoTokens) {
+    EXPECT_EQ(error_of("inference: {step: decode, batch: 8, context: 100}\n"
+                       "report: {tokens: 1T, price: 1 USD/chip-hour}\n"),
+              "s.yaml:4:18: report.tokens: inference trains on no tokens; leave it out\n");
+}
+
 /// Sparse experts take what comes; one chip's experts are loaded as they are; a gradient is one of two kinds.
 TEST_F(InferenceInput, OfExpertsIsRefusedWhereItSaysNothing) {
     const std::string mixtral = "hardware: {chip: v5p, slice: 4x4x4}\nmodel: mixtral-8x7b\n";

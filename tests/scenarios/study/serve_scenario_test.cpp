@@ -141,6 +141,16 @@ TEST_F(ServeScenario, IsHeldToWhatServingRunsHave) {
         HasSubstr(
             "s.yaml:5:20: expect.mean_itl: a step serves no requests; expect it of a scenario "
             "with serving, of podsim serve"));
+    for (const char* const quantity : {"mean_itl", "p99_tpot"}) {
+        std::string text = kServer + "expect: {" + quantity + ": {of: 1 ms, within: 5 %}}\n";
+        EXPECT_EQ(error_of(text), "none");
+        text.replace(text.find("output: 3"), 9, "output: 1");
+        EXPECT_THAT(
+            error_of(text),
+            HasSubstr(fmt::format("s.yaml:6:20: expect.{}: no answer has a second token; serve "
+                                  "longer answers, or leave it out",
+                                  quantity)));
+    }
 }
 
 /// The exit code says whether all hold, and a compared row is the median between tokens.
