@@ -294,6 +294,12 @@ void judge(const Measurements& measurements, Calibration& calibration) {
 Calibration calibrate(std::span<const Scenario> scenarios, const CalibrationOptions& options,
                       Watch* watch) {
     const Measurements measurements = measurements_of(scenarios, options.inference);
+    if (measurements.empty()) {
+        throw options.inference ? sim::InputError("no scenario is a step of inference",
+                                                  "name some, or leave out --inference")
+                                : sim::InputError("all scenarios are steps of inference",
+                                                  "write --inference, which fits to them");
+    }
     check_factors(options);
     PhaseWatch calibrating(watch, Phase::calibrating);
     SimulatedTimes times(options.jobs, &calibrating);

@@ -68,7 +68,7 @@ Usage calibrate_usage() {
     usage.offer_parts("per-chip", names);
     usage.offer_parts("pooled", names);
     usage.file("write", "write the profile to a file, for hardware: {profile: FILE}");
-    usage.value("profile-version", "the version that the file states", "1");
+    usage.value("profile-version", "the version that the file of --write states; 1 without it");
     usage.flag("inference", "fit to steps of inference, in place of training steps");
     usage.value("jobs", "threads; the cores of this machine without it");
     usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
@@ -92,6 +92,12 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
     if (!profile.empty() && !names_profile_file(profile)) {
         throw sim::InputError("--write: the file of a profile ends in .yaml", "write mine.yaml");
     }
+    if (options.has("profile-version") && profile.empty()) {
+        throw sim::InputError("--profile-version says what the profile of --write states",
+                              "write --write with it");
+    }
+    const std::string version =
+        options.has("profile-version") ? options.get("profile-version") : "1";
     const std::vector<Scenario> measurements = load_scenarios(files);
     if (measurements.empty()) {
         throw sim::InputError("no measurement", "usage: podsim calibrate FILE|DIR ...");
@@ -108,7 +114,7 @@ int command_calibrate(Arguments args, std::ostream& out, std::ostream& err) {
         out << calibration_text(calibration);
     }
     if (!profile.empty()) {
-        write_profile(calibration.profile, profile, options.get("profile-version"));
+        write_profile(calibration.profile, profile, version);
     }
     if (!json.empty()) {
         write_json(calibration_json(calibration), json, out);

@@ -72,8 +72,8 @@ Usage sweep_usage() {
         "threads (under mpirun of each rank); the cores of this machine without it, shared by "
         "its ranks");
     usage.value("sort",
-                "order of the table and the CSV: a varied key or a column of the CSV, as in mfu "
-                "or mfu:desc");
+                "order of the table and the CSV: a varied key, in the order of its values, or a "
+                "column of the CSV, as in mfu or mfu:desc");
     usage.offer("sort", sweep_column_names());
     usage.file("csv", "write a table as CSV to a file, or alone to standard output (-)");
     usage.file("jsonl",

@@ -118,7 +118,8 @@ private:
     Request read_row() {
         if (cells_.size() != columns_) {
             throw error(cells_[0],
-                        fmt::format("{} cells where the header has {}", cells_.size(), columns_),
+                        fmt::format("{} cell{} where the header has {}", cells_.size(),
+                                    cells_.size() == 1 ? "" : "s", columns_),
                         "write one for each column");
         }
         Request request;

@@ -311,7 +311,7 @@ std::string read_text_file(const std::string& path, const FileLimit& limit) {
     const sim::SourceMark mark{path, 0, 0};
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-        throw sim::InputError("this is a directory", "name a YAML file", mark);
+        throw sim::InputError("this is a directory", fmt::format("name {}", limit.what), mark);
     }
     errno = 0;
     std::ifstream file(path, std::ios::binary);

@@ -44,6 +44,7 @@ std::string_view describe(YamlNode::Kind kind);
 struct FileLimit {
     std::size_t bytes = kLargestFile;
     const char* remedy = "a scenario needs a few kB";
+    const char* what = "a YAML file";
 };
 
 /// The text of a file. Throws sim::InputError for a directory, a file that cannot be read, that is

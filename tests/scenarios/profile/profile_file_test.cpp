@@ -100,6 +100,16 @@ TEST_F(ProfileFile, CalibrateWritesWhatScenariosRead) {
     EXPECT_EQ(wrong.status, 2);
     EXPECT_EQ(plain(wrong.err),
               "podsim calibrate: --write: the file of a profile ends in .yaml; write mine.yaml\n");
+    const Outcome lost = podsim({"calibrate", step, "--profile-version", "2026-11"});
+    EXPECT_EQ(lost.status, 2);
+    EXPECT_EQ(lost.out + lost.err,
+              "podsim calibrate: --profile-version says what the profile of --write states; write "
+              "--write with it\n");
+    const Outcome none = podsim({"calibrate", step, "--inference"});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(none.out + none.err,
+              "podsim calibrate: no scenario is a step of inference; name some, or leave out "
+              "--inference\n");
 }
 
 }  // namespace

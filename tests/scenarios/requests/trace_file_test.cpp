@@ -66,6 +66,8 @@ TEST(TraceFile, says_what_is_wrong_and_where) {
               "t.csv:1:1: the trace has no requests; write a line for each below the header");
     EXPECT_EQ(trace_error_of(head + "0,1\n"),
               "t.csv:2:1: 2 cells where the header has 4; write one for each column");
+    EXPECT_EQ(trace_error_of(head + "0;1;1;0\n"),
+              "t.csv:2:1: 1 cell where the header has 4; write one for each column");
     EXPECT_EQ(trace_error_of(head + "0,1,1,0\n0,x,1,0\n"),
               "t.csv:3:3: 'x' is no prompt; write a whole number from 1 to 16777216");
     EXPECT_EQ(trace_error_of(head + "0,5,1,5\n"),

@@ -136,6 +136,8 @@ TEST(LoadServing, reads_traces_beside_the_scenario) {
     EXPECT_EQ(error_of("  trace: many.csv\n  slots: 1\n", folder),
               (folder / "many.csv").string() +
                   ": the file is larger than 64 MiB; a trace has at most 1000000 rows");
+    EXPECT_EQ(error_of("  trace: .\n  slots: 1\n", folder),
+              (folder / ".").string() + ": this is a directory; name a CSV file");
     EXPECT_EQ(error_of("  trace: r.csv\n  requests: 3\n  slots: 1\n", folder),
               "s.yaml:3:13: serving.requests: '3' is out of range; allowed: 1 to 2");
     EXPECT_EQ(error_of("  trace: r.csv\n  prompt: 3\n  slots: 1\n", folder),
