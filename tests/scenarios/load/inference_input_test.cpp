@@ -122,8 +122,10 @@ TEST_F(InferenceInput, RingStepsAreRefusedWhereTheyAreSaid) {
         "has them in training alone\n";
     EXPECT_EQ(error_of(decode + "overlap: {prefetch_layers: 1, tensor: two-way}\n"),
               "s.yaml:4:39: " + refused);
-    EXPECT_EQ(error_of(decode + "overlap: {prefetch_layers: 1, context: ring}\n"),
-              "s.yaml:4:40: " + refused);
+    EXPECT_EQ(error_of("mesh: {tensor: x, context: y}\n"
+                       "inference: {step: prefill, prompt: 4096}\n"
+                       "overlap: {prefetch_layers: 1, context: ring}\n"),
+              "s.yaml:5:40: " + refused);
 }
 
 TEST_F(InferenceInput, TrainsOnNoTokens) {
