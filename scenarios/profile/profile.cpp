@@ -23,7 +23,7 @@ struct VersionBand {
 };
 
 // Versions 1 and 2 were fitted before there was a band.
-constexpr std::array kBands{VersionBand{"9", 0.126, 0.189}, VersionBand{"8", 0.126, 0.189},
+constexpr std::array kBands{VersionBand{"9", 0.130, 0.195}, VersionBand{"8", 0.126, 0.189},
                             VersionBand{"7", 0.081, 0.122}, VersionBand{"6", 0.081, 0.122},
                             VersionBand{"5", 0.135, 0.202}, VersionBand{"4", 0.118, 0.191},
                             VersionBand{"3", 0.202, 0.302}};
