@@ -7,6 +7,7 @@
 #include "scenarios/spec/scenario.h"
 #include "scenarios/yaml/reader.h"
 #include "topology/mesh/mesh.h"
+#include "workloads/plan/expert_matmul.h"
 #include "workloads/plan/precision.h"
 
 namespace podsim::workloads {
