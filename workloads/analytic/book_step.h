@@ -18,7 +18,8 @@
 //
 //   a        = 2 t N (H + Hv) / T x keys of a query             attention's dot products (keys: S, S / 2
 //                                                               causal, about W with a window)
-//   gather   = P / T b / (W n_X)                                weights of a layer
+//   gather   = P / T b / (W n_X)                                weights of a layer; backward, with dynamic scales that are
+//              found before it, what runs again once more, and bf16_backward in bf16
 //   scatter  = P / T d / (W n_X) + 2 P / (T X) d / (W n_data)   its gradients (AllReduce twice)
 //   rows     = t D b / (W n_T)                                  one tensor AllGather, ReduceScatter
 //              (X ways of tensor_transpose beside Y of tensor, T = X Y: t D / X over tensor)

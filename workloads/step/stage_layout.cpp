@@ -27,7 +27,8 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
         if (plan.overlap.weights != WeightGroups::layer && !weight_order_.contains(kinds_.back())) {
             weight_order_[kinds_.back()] = weight_order(model, plan, ranks, layer);
         }
-        if (plan.precision.finds_scales() && !again_.contains(kinds_.back())) {
+        if (plan.precision.finds_scales() && !plan.forward_only &&
+            !again_.contains(kinds_.back())) {
             again_[kinds_.back()] = matrices_again(model, plan, ranks, layer);
         }
     }
