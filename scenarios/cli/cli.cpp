@@ -24,6 +24,7 @@
 #include "scenarios/console/stop_request.h"
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/guide/guide.h"
+#include "scenarios/hlo/answer_hlo.h"
 #include "scenarios/ranks/joined_ranks.h"
 #include "scenarios/simulate/within_clock.h"
 #include "scenarios/text/quote.h"
@@ -57,6 +58,7 @@ constexpr Command kCommands[] = {
     {"serve", "serve requests on simulated inference steps", command_serve, serve_usage},
     {"collective", "simulate one collective on a slice", command_collective, collective_usage},
     {"topology", "measure the shape of a slice", command_topology, topology_usage},
+    {"hlo", "count or simulate what an HLO module does", command_hlo, hlo_usage},
     {"import", "write a scenario from a MaxText run, or read a Hugging Face config", command_import,
      import_usage},
     {"list", "list chips, models, scenarios or algorithms", command_list, list_usage},

@@ -41,6 +41,7 @@ int command_merge(Arguments args, std::ostream& out, std::ostream& err);
 int command_collective(Arguments args, std::ostream& out, std::ostream& err);
 int command_help(Arguments args, std::ostream& out, std::ostream& err);
 int command_topology(Arguments args, std::ostream& out, std::ostream& err);
+int command_hlo(Arguments args, std::ostream& out, std::ostream& err);
 int command_import(Arguments args, std::ostream& out, std::ostream& err);
 int command_list(Arguments args, std::ostream& out, std::ostream& err);
 

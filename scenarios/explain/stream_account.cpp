@@ -136,8 +136,9 @@ std::string cause_of_wait(const std::string& name) {
 }
 
 std::string_view name_of(collectives::Operation operation) {
-    constexpr std::array<std::string_view, 4> kNames{"AllGather", "ReduceScatter", "AllReduce",
-                                                     "AllToAll"};
+    constexpr std::array<std::string_view, 9> kNames{"AllGather", "ReduceScatter", "AllReduce",
+                                                     "AllToAll",  "permute",       "send",
+                                                     "broadcast", "gather",        "scatter"};
     return kNames.at(static_cast<std::size_t>(operation));
 }
 

@@ -6,9 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "collectives/algorithms/permute.h"
+#include "collectives/vocabulary/collective_call.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
+#include "workloads/analytic/roofline.h"
 #include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
@@ -32,26 +35,48 @@ std::uint32_t priority_class(const workloads::StepProgram& program, Purpose purp
     return 2;
 }
 
+/// Calls of_each(collective) for those of all programs.
+template <class OfEach>
+void each_collective(const workloads::StepPrograms& programs, const OfEach& of_each) {
+    for (const workloads::StepProgram& program : programs.programs) {
+        for (const workloads::Op& op : program.ops) {
+            if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
+                of_each(*collective);
+            }
+        }
+    }
+}
+
 /// All whose traffic decides what the slice folds to.
 std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& programs,
                                                  const topology::DeviceMesh& mesh) {
     std::set<std::vector<std::string>> used;
-    for (const workloads::StepProgram& program : programs.programs) {
-        for (const workloads::Op& op : program.ops) {
-            if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-                used.insert(collective->axes);
-            }
-        }
-    }
+    each_collective(programs, [&](const auto& collective) { used.insert(collective.axes); });
     if (programs.programs.size() > 1) {
         used.insert(programs.axes);
     }
     std::vector<collectives::Members> members;
-    members.reserve(used.size());
     for (const std::vector<std::string>& axes : used) {
         members.push_back({mesh.group(axes), mesh.across(axes)});
     }
     return members;
+}
+
+/// Members of permutes that carry over from one axis to the next, so that not all move alike: none stands for another.
+std::vector<std::string> unlike_axes(const workloads::StepPrograms& programs,
+                                     const topology::Lattice& slice,
+                                     const topology::DeviceMesh& mesh) {
+    std::set<std::string> axes;
+    each_collective(programs, [&](const workloads::Collective& one) {
+        if (one.operation == collectives::Operation::permute &&
+            !collectives::moves_alike({.operation = one.operation,
+                                       .slice = slice,
+                                       .members = {mesh.group(one.axes), {}},
+                                       .ends = workloads::ends_of(one, slice, mesh)})) {
+            axes.insert(one.axes.begin(), one.axes.end());
+        }
+    });
+    return {axes.begin(), axes.end()};
 }
 
 /// Chips of unequal work take part in it together.
@@ -82,9 +107,10 @@ public:
           known_(known),
           watch_(watch) {
         const std::vector<std::string>& axes = programs.axes;
+        std::vector<std::string> unlike = unlike_axes(programs, hardware.slice, mesh);
+        unlike.insert(unlike.end(), axes.begin(), several() ? axes.end() : axes.begin());
         step_.layout = lay_out(hardware, fold, members_in_use(programs, mesh),
-                               several() ? collectives::Members{mesh.group(axes), mesh.across(axes)}
-                                         : collectives::Members{});
+                               {mesh.group(unlike), mesh.across(unlike)});
         const topology::Places& places = step_.layout.places;
         for (int place = 0; place < places.size(); ++place) {
             step_.workload.graph_of_place.push_back(

@@ -61,7 +61,7 @@ std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
     const auto& collective = std::get<workloads::Collective>(op.work);
     const auto [entry, added] = collectives_.try_emplace(
         {collective.operation, collective.axes, collective.step ? 0 : collective.bytes.value(),
-         collective.step, collective.loads, collective.returning},
+         collective.step, collective.loads, collective.returning, collective.shift},
         next());
     if (added) {
         add(op, [&] { return build(collective); });
@@ -109,16 +109,19 @@ std::shared_ptr<const sim::Schedule> StepSchedules::build(const workloads::Colle
     }
     StageCollective lone{.operation = collective.operation,
                          .members = members_of(collective, mesh_),
+                         .ends = {.shift = collective.shift},
                          .bytes = bytes};
     if (collective.step) {
         return build_step(collective, lone);
     }
-    lone.algorithm = known_.collectives.algorithm(
-        hardware_, lone, [&] { return pick_algorithm(hardware_, lone, watch_).algorithm; });
+    const auto pick = [&] { return pick_algorithm(hardware_, lone, watch_).algorithm; };
+    // What is known of others says nothing of a permute by another shift.
+    const bool permutes = collective.operation == collectives::Operation::permute;
+    lone.algorithm = permutes ? pick() : known_.collectives.algorithm(hardware_, lone, pick);
     algorithms_.resize(schedules_.size() + 1, collectives::Algorithm::automatic);
     algorithms_.back() = lone.algorithm;
     collectives::CollectiveCall call = lone.call(hardware_.slice);
-    if (!collective.loads.empty()) {
+    if (!collective.loads.empty() || permutes) {
         call.ends = workloads::ends_of(collective, hardware_.slice, mesh_);
         return std::make_shared<const sim::Schedule>(
             collectives::build_schedule(call, options_, shifts_).schedule);

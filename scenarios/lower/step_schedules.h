@@ -64,7 +64,7 @@ public:
 private:
     using CollectiveKey =
         std::tuple<collectives::Operation, std::vector<std::string>, double,
-                   std::optional<collectives::RingStep>, std::vector<double>, bool>;
+                   std::optional<collectives::RingStep>, std::vector<double>, bool, int>;
     using HandoverKey = std::tuple<topology::Point, int, double>;
 
     [[nodiscard]] sim::InputError too_large(const workloads::Op& op) const;

@@ -143,6 +143,7 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
 collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh) {
     collectives::Ends ends;
+    ends.shift = collective.shift;
     if (collective.loads.empty()) {
         return ends;
     }

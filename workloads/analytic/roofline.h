@@ -26,7 +26,7 @@ struct LowerBound {
     unsigned link_classes = 0;  ///< which: bit a for axis a, collectives::kPcieClass, kDcnClass
 };
 
-/// The loads of an AllToAll of unequal members by their places in the group; nothing of other collectives.
+/// The loads of an AllToAll of unequal members by their places in the group, and the shift of a permute.
 collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
                           const topology::DeviceMesh& mesh);
 

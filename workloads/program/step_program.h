@@ -96,6 +96,7 @@ struct Collective {
     /// Of an AllToAll of unequal members: what each takes (`returning`: gives), over the mean, by its rank along the axis.
     std::vector<double> loads{};
     bool returning = false;
+    int shift = 1;  ///< of a permute: ranks further
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };

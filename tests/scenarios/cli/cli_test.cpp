@@ -46,7 +46,7 @@ TEST_F(Cli, UnknownCommandsAndOptions) {
         {"rnu"},
         "podsim: unknown command 'rnu'; did you mean 'run'? allowed: run, compare, "
         "diff, calibrate, show, init, check, estimate, help, sweep, search, merge, serve, "
-        "collective, topology, import, list");
+        "collective, topology, hlo, import, list");
     expect_usage_error({"--verzion"},
                        "podsim: unknown option '--verzion'; did you mean '--version'? allowed: "
                        "--help, --version");

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "scenarios/yaml/yaml_tree.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
 namespace podsim::scenarios {

@@ -1,0 +1,244 @@
+#include "scenarios/hlo/answer_hlo.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <utility>
+
+#include "scenarios/commands/common_options.h"
+#include "scenarios/hlo/hlo_json.h"
+#include "scenarios/load/load.h"
+#include "scenarios/profile/profile.h"
+#include "scenarios/text/quantity_text.h"
+#include "scenarios/text/quote.h"
+#include "scenarios/yaml/yaml_tree.h"
+#include "sim/base/nearest.h"
+#include "topology/chips/slice_names.h"
+#include "workloads/hlo/read_module.h"
+
+namespace podsim::scenarios {
+namespace {
+
+constexpr std::array<std::string_view, 2> kActions{"stats", "run"};
+constexpr std::array<std::string_view, 2> kProfiles{"measured", "ideal"};
+constexpr std::array<std::string_view, 2> kAttention{"causal", "full"};
+
+/// Modules of hundreds of unrolled layers have some tens of MB.
+constexpr FileLimit kModuleFile{
+    .bytes = std::size_t{1} << 30, .remedy = "give the text of one module", .what = "HLO text"};
+
+/// `NAME=VALUE`.
+std::pair<std::string, std::string> split(const std::string& option, const std::string& text) {
+    const std::size_t at = text.rfind('=');
+    if (at == std::string::npos || at == 0) {
+        throw sim::InputError("no NAME=VALUE", {}, {option + ' ' + printable(text), 0, 0});
+    }
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+workloads::hlo::GivenTrips read_trips(const Usage& options) {
+    workloads::hlo::GivenTrips trips;
+    for (const std::string& text : options.all("trips")) {
+        const auto [name, value] = split("--trips", text);
+        try {
+            trips[name] = parse_count(value);
+        } catch (const sim::InputError& error) {
+            throw error.at({"--trips " + printable(text), 0, 0});
+        }
+    }
+    return trips;
+}
+
+/// FLOPs by regular expressions over a custom call's name and target; the first that matches counts.
+std::function<double(const workloads::hlo::Instruction&)> read_flops(const Usage& options) {
+    auto rules = std::make_shared<std::vector<std::pair<std::regex, double>>>();
+    for (const std::string& text : options.all("flops")) {
+        const auto [name, value] = split("--flops", text);
+        const sim::SourceMark mark{"--flops " + printable(text), 0, 0};
+        try {
+            rules->emplace_back(std::regex(name), static_cast<double>(parse_count(value)));
+        } catch (const std::regex_error& error) {
+            throw sim::InputError(fmt::format("no regular expression: {}", error.what()), {}, mark);
+        } catch (const sim::InputError& error) {
+            throw error.at(mark);
+        }
+    }
+    if (rules->empty()) {
+        return {};
+    }
+    return [rules](const workloads::hlo::Instruction& at) {
+        for (const auto& [name, flops] : *rules) {
+            if (std::regex_search(at.name, name) ||
+                std::regex_search(std::string(at.text("custom_call_target")), name)) {
+                return flops;
+            }
+        }
+        return -1.0;
+    };
+}
+
+MeshText read_mesh(const std::string& text) {
+    MeshText mesh;
+    std::size_t at = 0;
+    while (at <= text.size()) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        const std::string part = text.substr(at, end - at);
+        const std::size_t colon = part.find(':');
+        const auto trimmed = [](std::string word) {
+            word.erase(0, std::min(word.find_first_not_of(' '), word.size()));
+            word.erase(word.find_last_not_of(' ') + 1);
+            return word;
+        };
+        if (colon == std::string::npos || trimmed(part.substr(0, colon)).empty()) {
+            throw sim::InputError(fmt::format("'{}' is no axis", printable(part)),
+                                  "write `data: 4, fsdp: 16`, or factors: `data: x, fsdp: y z`");
+        }
+        mesh.emplace_back(trimmed(part.substr(0, colon)), trimmed(part.substr(colon + 1)));
+        at = end + 1;
+    }
+    return mesh;
+}
+
+void take_profile(const Usage& options, IdealHardware& hardware) {
+    const std::string name = read_option(options, "profile", [](const std::string& text) {
+        if (std::ranges::find(kProfiles, text) == kProfiles.end()) {
+            throw sim::unknown_name("profile", printable(text), kProfiles);
+        }
+        return text;
+    });
+    const std::optional<Profile> measured = measured_profile();
+    const auto found = measured ? measured->chips.find(hardware.chip.name) : measured->chips.end();
+    if (name == "measured" && measured && found != measured->chips.end()) {
+        hardware.profile = measured->name;
+        hardware.profile_version = measured->version;
+        hardware.efficiency = found->second;
+    }
+}
+
+IdealHardware read_hardware(const Usage& options) {
+    std::vector<std::string> names{"slice"};
+    if (!options.has("slice") || !topology::is_slice_name(options.get("slice"))) {
+        names.insert(names.begin(), "chip");
+    }
+    options.require(names);
+    IdealHardware hardware = hardware_from_options({.chip = chip_option(options),
+                                                    .slice = options.get("slice"),
+                                                    .twisted = options.is_set("twisted"),
+                                                    .latency = options.get("latency"),
+                                                    .hbm = options.get("hbm")});
+    hardware.slices = read_slices(options, hardware);
+    take_profile(options, hardware);
+    return hardware;
+}
+
+std::string read_text(const std::string& path) {
+    if (path == "-") {
+        return {std::istreambuf_iterator<char>(std::cin), {}};
+    }
+    return read_text_file(path, kModuleFile);
+}
+
+HloInput read_input(const Usage& options, const std::string& path) {
+    HloInput input{.module = workloads::hlo::read_module(read_text(path),
+                                                         path == "-" ? "standard input" : path),
+                   .rules = {},
+                   .trips = read_trips(options)};
+    input.rules.flops = read_flops(options);
+    input.rules.causal = read_option(options, "attention", [](const std::string& text) {
+        if (std::ranges::find(kAttention, text) == kAttention.end()) {
+            throw sim::unknown_name("attention", printable(text), kAttention);
+        }
+        return text == "causal";
+    });
+    input.devices = workloads::hlo::devices_of(input.module);
+    if (options.has("devices")) {
+        input.devices = read_option(options, "devices", [&](const std::string& text) {
+            const std::int64_t devices = parse_count(text);
+            if (devices < input.devices || devices > kMostChips) {
+                throw sim::InputError(
+                    "out of range", fmt::format("the module names device {}; up to {} are allowed",
+                                                input.devices - 1, kMostChips));
+            }
+            return devices;
+        });
+    }
+    return input;
+}
+
+}  // namespace
+
+Usage hlo_usage() {
+    Usage usage(
+        "hlo stats FILE [--trips LOOP=N]... [--devices N] [--json PATH|-]\n"
+        "podsim hlo run FILE --chip v5p --slice 8x8x8 [--slices N] [--mesh 'data: 2, fsdp: 256']\n"
+        "       [--profile measured|ideal] [--json PATH|-]",
+        "Reads the text of a partitioned HLO module, as JAX and XLA write it. `stats` counts what\n"
+        "it does: FLOPs, HBM bytes and collectives by their groups, each as often as its loops go\n"
+        "round. `run` simulates it on a slice, in the module's own order, hop by hop.",
+        "podsim hlo run module.txt --chip v5p --slice 4x4x4",
+        "FILE: `compiled.as_text()` of JAX, or *after_optimizations.txt of\n"
+        "XLA_FLAGS=--xla_dump_to=DIR; `-` is standard input. docs/hlo.md says what is played "
+        "how.\n");
+    usage.positional("ACTION FILE", 2);
+    usage.offer("ACTION FILE", kActions);
+    add_chip_option(usage);
+    usage.value("slice", "chips along each axis, as in 16x20x28, or a name such as v5p-512");
+    usage.flag("twisted", "a twisted torus (k x k x 2k, k x 2k x 2k)");
+    usage.value("slices", "number of slices, joined by the data-centre network", "1");
+    usage.value("mesh",
+                "axes of the devices, slowest first, with sizes (laid out as JAX does) or with "
+                "factors of the slice: 'data: x, fsdp: y z'; without it as the groups show");
+    usage.value("devices", "how many there are, where the module does not say");
+    usage.values("trips", "LOOP=N: iterations of a loop that does not say; may be repeated");
+    usage.values("flops",
+                 "REGEX=N: FLOPs of custom calls by name or target (1.5e12); may be repeated");
+    usage.value("attention", "causal or full: what kernels known as attention compute", "causal");
+    usage.offer("attention", kAttention);
+    usage.value("profile", "measured or ideal: what of the chip's rates is reached", "measured");
+    usage.offer("profile", kProfiles);
+    usage.value("latency", "additive or floor", "additive");
+    usage.offer("latency", latency_rule_names());
+    usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
+    usage.offer("hbm", hbm_rule_names());
+    add_fold_option(usage);
+    usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
+    return usage;
+}
+
+HloAnswer answer_hlo(const Usage& options, TimedWatch& watch) {
+    const std::vector<std::string> words = options.positionals();
+    if (words.empty() || std::ranges::find(kActions, words.front()) == kActions.end()) {
+        throw words.empty() ? sim::InputError("nothing to do", "usage: podsim hlo stats|run FILE")
+                            : sim::unknown_name("action", printable(words.front()), kActions);
+    }
+    if (words.size() < 2) {
+        throw sim::InputError("no module", fmt::format("usage: podsim hlo {} FILE", words.front()));
+    }
+    HloAnswer answer;
+    answer.request.input = read_input(options, words[1]);
+    watch.begin();
+    if (words.front() == "stats") {
+        answer.totals = workloads::hlo::totals_of(
+            answer.request.input.module, answer.request.input.rules, answer.request.input.trips);
+        return answer;
+    }
+    answer.request.hardware = read_hardware(options);
+    if (options.has("mesh")) {
+        answer.request.mesh = read_option(options, "mesh", read_mesh);
+    }
+    answer.request.fold = parse_fold(options.get("fold"));
+    answer.result = simulate_hlo(answer.request, &watch);
+    answer.wall_time_s = watch.seconds();
+    return answer;
+}
+
+Json answer_json(const HloAnswer& answer) {
+    return answer.result ? hlo_json(answer.request, *answer.result, answer.wall_time_s)
+                         : totals_json(answer.request.input, answer.totals);
+}
+
+}  // namespace podsim::scenarios

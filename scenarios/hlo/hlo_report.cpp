@@ -1,0 +1,269 @@
+#include "scenarios/hlo/hlo_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
+
+#include "scenarios/report/machine_text.h"
+#include "scenarios/report/shares_table.h"
+#include "scenarios/text/format.h"
+#include "scenarios/text/table.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using workloads::hlo::Totals;
+
+constexpr std::size_t kMostInstructions = 10;
+
+std::string format_flops(sim::Flops flops) {
+    return format_count(flops.value());
+}
+
+std::string module_line(const HloInput& input) {
+    const workloads::hlo::Module& module = input.module;
+    std::size_t instructions = 0;
+    for (const auto& computation : module.computations) {
+        instructions += computation.instructions.size();
+    }
+    return fmt::format("{}: {} instructions in {} computations, {}{}, of {} device{}\n",
+                       module.name.empty() ? module.file : module.name, instructions,
+                       module.computations.size(),
+                       module.is_scheduled() ? "scheduled" : "not scheduled",
+                       workloads::hlo::is_fused(module) ? "" : ", not fused", input.devices,
+                       input.devices == 1 ? "" : "s");
+}
+
+/// What makes the numbers less than what the module will do.
+std::string gaps_in_text(const HloInput& input) {
+    std::string text;
+    const workloads::hlo::Module& module = input.module;
+    if (module.cut_off) {
+        text += "note: the text ends within a computation; what follows is of what is there\n";
+    }
+    if (!module.missing.empty()) {
+        const std::size_t shown = std::min<std::size_t>(module.missing.size(), 3);
+        text += fmt::format(
+            "note: {} computations that are called are not in the text: {}{}\n",
+            module.missing.size(),
+            fmt::join(module.missing.begin(),
+                      module.missing.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+            module.missing.size() > shown ? ", ..." : "");
+    }
+    if (module.entry == workloads::hlo::kNothing) {
+        text +=
+            "note: no entry; all computations that nothing calls count once, one after another\n";
+    }
+    return text;
+}
+
+std::string flops_table(const Totals& totals) {
+    Table table;
+    table.row({"FLOPs of a device", "", "share"});
+    const double all = (totals.matmul_flops + totals.attention_flops + totals.given_flops).value();
+    const auto row = [&](const std::string& name, sim::Flops flops) {
+        if (flops.value() > 0) {
+            table.row({name, format_flops(flops),
+                       fmt::format("{:.1f} %", 100 * flops.value() / std::max(all, 1.0))});
+        }
+    };
+    row(fmt::format("  {} matmuls", static_cast<std::int64_t>(totals.matmuls)),
+        totals.matmul_flops);
+    row("  attention kernels", totals.attention_flops);
+    row("  custom calls, as given", totals.given_flops);
+    if (totals.flops_by_pass.size() > 1) {
+        for (const auto& [pass, flops] : totals.flops_by_pass) {
+            row("  of it " + pass, flops);
+        }
+    }
+    table.row({"  vector unit", format_flops(totals.vector), ""});
+    return table.text(0) + fmt::format("HBM {} read and written, arguments {}\n",
+                                       format_bytes(totals.hbm), format_bytes(totals.parameters));
+}
+
+std::string collectives_table(const Totals& totals) {
+    if (totals.collectives.empty()) {
+        return "no collectives\n";
+    }
+    Table table({1});
+    table.row({"Collectives", "groups", "runs", "results", "a device receives"});
+    for (const auto& [key, total] : totals.collectives) {
+        table.row({"  " + key.first, key.second,
+                   std::to_string(static_cast<std::int64_t>(total.count)),
+                   format_bytes(total.result), format_bytes(total.received)});
+    }
+    std::string text = table.text(0);
+    for (const auto& [key, total] : totals.collectives) {
+        if (total.was_all_reduce > 0) {
+            text += fmt::format(
+                "  {} of {} reduce-scatters over {} are written as all-reduces of which only the "
+                "device's slice is read\n",
+                static_cast<std::int64_t>(total.was_all_reduce),
+                static_cast<std::int64_t>(total.count), key.second);
+        }
+    }
+    return text;
+}
+
+std::string others(const Totals& totals) {
+    std::string text;
+    for (const auto& loop : totals.loops) {
+        text += fmt::format("loop {}: {} iterations\n", loop.name, loop.trips);
+    }
+    if (totals.host_copies > 0) {
+        text += fmt::format("{} copies between chip and host, {}\n",
+                            static_cast<std::int64_t>(totals.host_copies),
+                            format_bytes(totals.host_bytes));
+    }
+    for (const auto& [target, count] : totals.custom_calls) {
+        const bool unknown =
+            std::ranges::find(totals.unknown_calls, target) != totals.unknown_calls.end();
+        text += fmt::format("custom call {}: {}{}\n", target, static_cast<std::int64_t>(count),
+                            unknown ? ", of which only the bytes are known (--flops)" : "");
+    }
+    if (totals.branches > 0) {
+        text += fmt::format("{} conditionals: of each the branch of most FLOPs counts\n",
+                            static_cast<std::int64_t>(totals.branches));
+    }
+    return text;
+}
+
+std::string mesh_lines(const HloRequest& request, const HloResult& result) {
+    std::string text;
+    for (const topology::LogicalAxis& axis : result.devices.mesh.axes()) {
+        if (axis.size() == 1) {
+            continue;
+        }
+        std::vector<std::string> factors;
+        for (const topology::AxisFactor& factor : axis.factors) {
+            const int length = factor.axis == topology::kSliceAxis
+                                   ? request.hardware.slices
+                                   : request.hardware.slice.length(factor.axis);
+            factors.push_back(topology::to_string(factor, length));
+        }
+        text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", axis.name,
+                            fmt::join(factors, " "), axis.size());
+    }
+    text = "mesh   " + (text.empty() ? std::string("one chip") : text) + '\n';
+    if (result.devices.seen) {
+        text +=
+            "       axes as the groups show them, laid out as JAX lays out such sizes (--mesh "
+            "says otherwise)\n";
+    }
+    for (const std::string& axis : result.devices.unlike_jax) {
+        text += fmt::format("       groups of {} have other members than JAX's here\n", axis);
+    }
+    return text;
+}
+
+std::string shares_section(const std::string& title, std::span<const Share> all, sim::Time whole) {
+    const std::vector<Share> shares = without_zeros(all);
+    if (shares.empty()) {
+        return {};
+    }
+    Table table;
+    table.row({title, "ms", "% of step"});
+    const sim::Time total = total_of(shares);
+    const ShareColumns columns(shares, total);
+    const auto percent = [&](sim::Time time) {
+        return fmt::format("{:.1f}", 100 * time.seconds() / whole.seconds());
+    };
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        std::vector<std::string> cells = columns.cells("  " + shares[i].name, i, i + 1);
+        cells.back() = percent(shares[i].time);
+        table.row(std::move(cells));
+    }
+    if (shares.size() > 1) {
+        std::vector<std::string> cells = columns.cells("  sum", 0, shares.size());
+        cells.back() = percent(total);
+        table.row(std::move(cells));
+    }
+    return '\n' + table.text(0);
+}
+
+std::string instructions_section(const std::string& title, const std::vector<InstructionTime>& all,
+                                 sim::Time whole) {
+    if (all.empty()) {
+        return {};
+    }
+    Table table({1});
+    table.row({title, "", "runs", "ms", "% of step"});
+    for (std::size_t i = 0; i < std::min(all.size(), kMostInstructions); ++i) {
+        table.row({"  " + all[i].name, all[i].what,
+                   std::to_string(static_cast<std::int64_t>(all[i].runs)),
+                   fmt::format("{:.3f}", 1e3 * all[i].time.seconds()),
+                   fmt::format("{:.1f}", 100 * all[i].time.seconds() / whole.seconds())});
+    }
+    std::string text = '\n' + table.text(0);
+    if (all.size() > kMostInstructions) {
+        text += fmt::format("  and {} more\n", all.size() - kMostInstructions);
+    }
+    return text;
+}
+
+/// What is assumed that the module's own schedule and kernels would say.
+std::string assumptions(const HloResult& result) {
+    std::string text;
+    const auto say = [&](const std::string& line) { text += "note: " + line + '\n'; };
+    if (!result.scheduled) {
+        say("the module is not scheduled: kernels in the order of the text, each collective as "
+            "soon "
+            "as what it reads is there; the compiler's schedule may overlap more or less");
+    }
+    if (!result.fused) {
+        say("the module is not fused: neighbouring elementwise instructions are taken as one "
+            "kernel");
+    }
+    if (result.open_permutes > 0) {
+        say(fmt::format("{} permutes end at an edge of their axis and are played as if closed",
+                        static_cast<std::int64_t>(result.open_permutes)));
+    }
+    if (result.ragged > 0) {
+        say(fmt::format("{} ragged all-to-alls are played with the whole of their buffers",
+                        static_cast<std::int64_t>(result.ragged)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string totals_report(const HloInput& input, const Totals& totals) {
+    return module_line(input) + gaps_in_text(input) + '\n' + flops_table(totals) + '\n' +
+           collectives_table(totals) + '\n' + others(totals);
+}
+
+std::string hlo_report(const HloRequest& request, const HloResult& result, double wall_time_s) {
+    const double seconds = result.step_time.seconds();
+    const auto percent = [&](sim::Time part) {
+        return fmt::format("{:.0f} %", 100 * part.seconds() / seconds);
+    };
+    std::string text = module_line(request.input) + gaps_in_text(request.input);
+    text += fmt::format(
+        "slice  {}, profile {}{}{}\n", slice_text(request.hardware), request.hardware.profile,
+        request.hardware.profile_version.empty() ? "" : "@", request.hardware.profile_version);
+    text += mesh_lines(request, result);
+    text += fmt::format("\nstep time {}\n", format_time(seconds));
+    text += fmt::format("  compute {}, {} of the step; it waits {}\n",
+                        format_time(result.compute.seconds()), percent(result.compute),
+                        format_time(result.exposed_total.seconds()));
+    text += fmt::format(
+        "  bound by {}: no schedule of these operations takes less than {}; one after "
+        "the other {}\n",
+        result.lower.bound, format_time(result.lower.time.value()),
+        format_time(result.serial.value()));
+    text += fmt::format("  executed FLOPs {} a device, {} of the peak\n",
+                        format_flops(result.flops), format_percent(result.hfu));
+    text += fmt::format("  arguments {} of {} of HBM; what else is held is not followed\n",
+                        format_bytes(result.arguments), format_bytes(result.capacity));
+    text += shares_section("Compute by pass", result.breakdown, result.step_time);
+    text += shares_section("Waits", result.exposed, result.step_time);
+    text += shares_section("Critical path", result.critical_path, result.step_time);
+    text += instructions_section("Longest kernels", result.kernels, result.step_time);
+    text += instructions_section("Waits by instruction", result.collectives, result.step_time);
+    text += '\n' + links_report(result.links) + '\n' + assumptions(result);
+    return text + effort_line(result.simulated_chips, request.hardware.chips(), result.events,
+                              {.simulated_s = wall_time_s}, result.played_events);
+}
+
+}  // namespace podsim::scenarios

@@ -1,0 +1,60 @@
+// An HLO module's step on a machine, and where its time goes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/explain/link_use.h"
+#include "scenarios/explain/shares.h"
+#include "scenarios/hlo/device_mesh.h"
+#include "scenarios/hlo/hlo_request.h"
+#include "scenarios/watch/watch.h"
+#include "sim/base/time.h"
+#include "workloads/analytic/roofline.h"
+
+namespace podsim::scenarios {
+
+/// All runs of one instruction.
+struct InstructionTime {
+    std::string name;
+    double runs = 0;
+    sim::Time time;
+    std::string
+        what{};  ///< of a kernel the resource that decides it, of a collective its operation and axes
+};
+
+struct HloResult {
+    explicit HloResult(PlacedDevices placed) : devices(std::move(placed)) {}
+
+    PlacedDevices devices;
+    bool scheduled = false;
+    bool fused = false;
+    double open_permutes = 0;
+    double ragged = 0;
+    std::size_t operations = 0;
+    sim::Time step_time;
+    sim::Time compute;
+    std::vector<Share> exposed;  ///< the stream waits, by collective and axes
+    sim::Time exposed_total;     ///< compute + exposed_total == step_time
+    std::vector<Share> breakdown;
+    std::vector<Share> critical_path;          ///< where it was explained
+    std::vector<InstructionTime> kernels;      ///< longest first
+    std::vector<InstructionTime> collectives;  ///< by how long the stream waits for them
+    sim::Flops flops;  ///< of matmuls, attention and what was given, of one device
+    double hfu = 0;
+    workloads::LowerBound lower;
+    sim::Seconds serial;
+    std::vector<LinkUse> links;
+    sim::Bytes arguments;  ///< parameters of the entry
+    sim::Bytes capacity;   ///< of a chip's HBM
+    std::uint64_t events = 0;
+    std::uint64_t played_events = 0;
+    int simulated_chips = 0;
+};
+
+/// Throws sim::InputError, Stopped, and what the watch throws.
+HloResult simulate_hlo(const HloRequest& request, Watch* watch);
+
+}  // namespace podsim::scenarios

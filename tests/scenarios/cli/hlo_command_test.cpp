@@ -1,0 +1,229 @@
+// `podsim hlo`: times that follow from the module by hand, set beside the same collective alone; messages.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/scenarios/cli/command_fixture.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using ::testing::HasSubstr;
+using SortedJson = nlohmann::json;
+
+class HloCommand : public CommandTest {
+protected:
+    SortedJson ran(const std::string& text, std::vector<std::string> more) {
+        std::vector<std::string> args{"hlo",       "run",    write(text, "module.txt"),
+                                      "--profile", "ideal",  "--hbm",
+                                      "private",   "--json", "-"};
+        args.insert(args.end(), more.begin(), more.end());
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 0) << outcome.err;
+        return outcome.status == 0 ? SortedJson::parse(outcome.out) : SortedJson();
+    }
+
+    double collective(std::vector<std::string> args) {
+        args.insert(args.begin(), "collective");
+        args.insert(args.end(), {"--hbm", "private", "--json", "-"});
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 0) << outcome.err;
+        return SortedJson::parse(outcome.out)["simulated_s"].get<double>();
+    }
+
+    std::string error_of(std::vector<std::string> args) {
+        args.insert(args.begin(), "hlo");
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        return outcome.err;
+    }
+};
+
+/// One collective of f32[size] among 64 devices.
+std::string lone(const std::string& result, const std::string& operand, const std::string& opcode,
+                 const std::string& who) {
+    return fmt::format(
+        "ENTRY %m (a: {0}) -> {1} {{\n %a = {0} parameter(0)\n ROOT %c = {1} {2}(%a), {3}\n}}\n",
+        operand, result, opcode, who);
+}
+
+// An operation alone takes what `podsim collective` says of it: 16777216 floats are 67108864 bytes.
+TEST_F(HloCommand, CollectivesTakeWhatTheyTakeAlone) {
+    const std::vector<std::string> slice{"--chip", "v5p", "--slice", "4x4x4"};
+    const auto alone = [&](const std::string& op, const std::string& axes) {
+        return collective({"--chip", "v5p", "--slice", "4x4x4", "--op", op, "--axes", axes,
+                           "--bytes", "67108864"});
+    };
+    const std::string full = "f32[16777216]";
+    EXPECT_EQ(
+        ran(lone(full, "f32[262144]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),
+            slice)["step_time_s"],
+        alone("all-gather", "xyz"));
+    EXPECT_EQ(
+        ran(lone(full, full, "all-reduce", "replica_groups=[16,4]<=[64]"), slice)["step_time_s"],
+        alone("all-reduce", "z"));
+    // Strides 16 to 64 of a mesh over x y z are the first axis.
+    EXPECT_EQ(ran(lone(full, full, "all-reduce", "replica_groups=[16,4]<=[4,16]T(1,0)"),
+                  {"--chip", "v5p", "--slice", "4x4x4", "--mesh", "all: x y z"})["step_time_s"],
+              alone("all-reduce", "x"));
+    EXPECT_EQ(ran(lone("f32[4194304]", full, "reduce-scatter",
+                       "dimensions={0}, replica_groups=[16,4]<=[64]"),
+                  slice)["step_time_s"],
+              alone("reduce-scatter", "z"));
+    // Of an AllToAll V is what all members hold: 64 x 1048576 bytes.
+    EXPECT_EQ(ran(lone("f32[262144]", "f32[262144]", "all-to-all",
+                       "dimensions={0}, replica_groups=[1,64]<=[64]"),
+                  slice)["step_time_s"],
+              alone("all-to-all", "xyz"));
+}
+
+// A permute to the next rank along z, 4 members of 262144 floats; by two is one between the members of `z/2`, which are 2.
+TEST_F(HloCommand, PermutesShiftAlongTheirAxis) {
+    for (const int shift : {1, 2, 3}) {
+        std::string pairs;
+        for (int from = 0; from < 64; ++from) {
+            pairs += fmt::format("{}{{{},{}}}", pairs.empty() ? "" : ",", from,
+                                 from / 4 * 4 + (from + shift) % 4);
+        }
+        const SortedJson result =
+            ran(lone("f32[262144]", "f32[262144]", "collective-permute",
+                     "source_target_pairs={" + pairs + "}"),
+                {"--chip", "v5p", "--slice", "4x4x4", "--mesh", "all: x y z"});
+        EXPECT_EQ(result["step_time_s"],
+                  collective({"--chip", "v5p", "--slice", "4x4x4", "--op", "permute", "--axes",
+                              shift == 2 ? "z/2" : "z", "--shift",
+                              shift == 2 ? "1" : std::to_string(shift), "--bytes",
+                              shift == 2 ? "2097152" : "4194304"}));
+    }
+}
+
+// To the next of all 64: some carry over to the next axis, so that chips do not move alike and none stands for another.
+TEST_F(HloCommand, APermuteThatCarriesOver) {
+    std::string pairs;
+    for (int from = 0; from < 64; ++from) {
+        pairs += fmt::format("{}{{{},{}}}", pairs.empty() ? "" : ",", from, (from + 1) % 64);
+    }
+    const std::string text = lone("f32[262144]", "f32[262144]", "collective-permute",
+                                  "source_target_pairs={" + pairs + "}");
+    const double alone = collective({"--chip", "v5p", "--slice", "4x4x4", "--op", "permute",
+                                     "--axes", "xyz", "--bytes", "67108864"});
+    for (const char* const fold : {"auto", "off"}) {
+        EXPECT_EQ(ran(text, {"--chip", "v5p", "--slice", "4x4x4", "--fold", fold})["step_time_s"],
+                  alone);
+    }
+}
+
+constexpr const char* kMatmul = "dot(%x, %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+
+// 2 x 8192^3 FLOPs at 459e12 a second, rounded up to a picosecond; five times.
+TEST_F(HloCommand, MatmulsTakeTheirFlopsAndLoopsGoRound) {
+    const std::string once = fmt::format(
+        "ENTRY %m (x: bf16[8192,8192]) -> bf16[8192,8192] {{\n %x = bf16[8192,8192] parameter(0)\n "
+        "ROOT %d = bf16[8192,8192] {}\n}}\n",
+        kMatmul);
+    const double exact = 2.0 * 8192 * 8192 * 8192 / 459e12;
+    const SortedJson result = ran(once, {"--chip", "v5p", "--slice", "1x1x1"});
+    EXPECT_NEAR(result["step_time_s"].get<double>(), exact, 1e-12);
+    EXPECT_NEAR(result["hfu"].get<double>(), 1, 1e-9);
+    const std::string looped = fmt::format(R"(
+%t (p: (s32[], bf16[8192,8192])) -> pred[] {{
+  %p = (s32[], bf16[8192,8192]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %n = s32[] constant(5)
+  ROOT %c = pred[] compare(%i, %n), direction=LT
+}}
+%b (p: (s32[], bf16[8192,8192])) -> (s32[], bf16[8192,8192]) {{
+  %p = (s32[], bf16[8192,8192]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %j = s32[] add(%i, %one)
+  %x = bf16[8192,8192] get-tuple-element(%p), index=1
+  %d = bf16[8192,8192] {}
+  ROOT %r = (s32[], bf16[8192,8192]) tuple(%j, %d)
+}}
+ENTRY %m (x: bf16[8192,8192]) -> bf16[8192,8192] {{
+  %x = bf16[8192,8192] parameter(0)
+  %zero = s32[] constant(0)
+  %u = (s32[], bf16[8192,8192]) tuple(%zero, %x)
+  %w = (s32[], bf16[8192,8192]) while(%u), condition=%t, body=%b
+  ROOT %y = bf16[8192,8192] get-tuple-element(%w), index=1
+}}
+)",
+                                           kMatmul);
+    const SortedJson five = ran(looped, {"--chip", "v5p", "--slice", "1x1x1"});
+    EXPECT_NEAR(five["step_time_s"].get<double>(), 5 * result["step_time_s"].get<double>(), 1e-15);
+    EXPECT_EQ(five["kernels"][0]["runs"], 5);
+}
+
+// Beside a matmul a gather hides: the step is the longer of the two; without a window it is their sum. Folded or on every chip.
+TEST_F(HloCommand, WhatIsAsynchronousHides) {
+    const auto step = [](bool hides) {
+        return fmt::format(
+                   "HloModule m, is_scheduled=true\nENTRY %m (x: bf16[8192,8192], w: "
+                   "bf16[128,8192]) -> "
+                   "bf16[8192,8192] {{\n %x = bf16[8192,8192] parameter(0)\n %w = bf16[128,8192] "
+                   "parameter(1)\n %s = (bf16[128,8192], bf16[8192,8192]) all-gather-start(%w), "
+                   "replica_groups=[1,64]<=[64], dimensions={{0}}\n{}{} ROOT %r = bf16[8192,8192] "
+                   "copy(%x)\n}}\n",
+                   hides ? std::string(" %d = bf16[8192,8192] ") + kMatmul + "\n" : "",
+                   " %e = bf16[8192,8192] all-gather-done(%s)\n") +
+               "";
+    };
+    const std::vector<std::string> slice{"--chip", "v5p", "--slice", "4x4x4"};
+    const SortedJson alone = ran(step(false), slice);
+    const SortedJson hidden = ran(step(true), slice);
+    const double gather = collective({"--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather",
+                                      "--axes", "xyz", "--bytes", "134217728"});
+    const double matmul = 2.0 * 8192 * 8192 * 8192 / 459e12;
+    const double copy = alone["step_time_s"].get<double>() - gather;
+    EXPECT_GT(copy, 0);
+    ASSERT_GT(matmul, gather);
+    EXPECT_NEAR(hidden["step_time_s"].get<double>(), matmul + copy, 2e-12);
+    const SortedJson unfolded =
+        ran(step(true), {"--chip", "v5p", "--slice", "4x4x4", "--fold", "off"});
+    EXPECT_EQ(unfolded["step_time_s"], hidden["step_time_s"]);
+    EXPECT_EQ(unfolded["simulated_chips"], 64);
+}
+
+TEST_F(HloCommand, Messages) {
+    const std::string file = write(
+        lone("f32[64]", "f32[1]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),
+        "m.txt");
+    EXPECT_EQ(error_of({}), "podsim hlo: nothing to do; usage: podsim hlo stats|run FILE\n");
+    EXPECT_EQ(error_of({"rnu", file}),
+              "podsim hlo: unknown action 'rnu'; did you mean 'run'? allowed: stats, run\n");
+    EXPECT_EQ(error_of({"stats"}), "podsim hlo: no module; usage: podsim hlo stats FILE\n");
+    EXPECT_THAT(error_of({"stats", path("gone.txt")}), HasSubstr("gone.txt"));
+    EXPECT_EQ(
+        error_of({"run", file, "--chip", "v5p", "--slice", "4x4x8"}),
+        "podsim hlo: the module runs on 64 devices, the slice has 128 chips; give a slice of as "
+        "many chips; --devices says how many there are where the module does not\n");
+    EXPECT_THAT(error_of({"run", file}), HasSubstr("--chip"));
+    EXPECT_EQ(
+        error_of({"run", file, "--chip", "v5p", "--slice", "4x4x4", "--mesh", "a: 3, b: 7"}),
+        "podsim hlo: the mesh a 3 x b 7 has 21 members, but slice 4x4x4 has 64 chips; choose sizes "
+        "that multiply to 64\n");
+    EXPECT_EQ(
+        error_of({"run", file, "--chip", "v5p", "--slice", "4x4x4", "--mesh", "a"}),
+        "--mesh a: 'a' is no axis; write `data: 4, fsdp: 16`, or factors: `data: x, fsdp: y z`\n");
+    EXPECT_EQ(error_of({"stats", file, "--devices", "8"}),
+              "--devices 8: out of range; the module names device 63; up to 100000 are allowed\n");
+    EXPECT_EQ(error_of({"stats", file, "--flops", "gmm"}), "--flops gmm: no NAME=VALUE\n");
+}
+
+TEST_F(HloCommand, Stats) {
+    const std::string file = write(
+        lone("f32[64]", "f32[1]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),
+        "m.txt");
+    const SortedJson json = SortedJson::parse(podsim({"hlo", "stats", file, "--json", "-"}).out);
+    EXPECT_EQ(json["schema"], "podsim/2");
+    EXPECT_EQ(json["devices"], 64);
+    EXPECT_EQ(json["collectives"][0]["op"], "all-gather");
+    EXPECT_EQ(json["collectives"][0]["result_bytes"], 256);
+    EXPECT_EQ(json["collectives"][0]["received_bytes"], 252);
+    EXPECT_THAT(podsim({"hlo", "stats", file}).out,
+                HasSubstr("all-gather  [1,64]<=[64]     1  256.0 B            252.0 B"));
+}
+
+}  // namespace
+}  // namespace podsim::scenarios

@@ -1,0 +1,79 @@
+// Shapes of HLO text, and the bytes that they take, padded by hand.
+#include "workloads/hlo/array_shape.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+#include "sim/base/error.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+Shape shape_of(const std::string& written) {
+    Text text(written);
+    return read_shape(text);
+}
+
+double stored(const std::string& written) {
+    return shape_of(written).stored_bytes().value();
+}
+
+std::string shape_error(const std::string& written) {
+    try {
+        Text text(written, "m");
+        read_shape(text);
+    } catch (const sim::InputError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+TEST(HloShape, ArraysTuplesAndTokens) {
+    const Shape array = shape_of("bf16[8,<=128]{1,0:T(8,128)(2,1)S(1)}");
+    EXPECT_EQ(array.element, "bf16");
+    EXPECT_EQ(array.dims, (std::vector<std::int64_t>{8, 128}));
+    EXPECT_EQ(array.layout.memory_space, kVmemSpace);
+    EXPECT_EQ(array.layout.tiles.size(), 2U);
+    EXPECT_EQ(array.bytes().value(), 2048);
+    const Shape tuple = shape_of("((f32[2], token[]), /*index=1*/ s32[]{:S(2)}, b(u8[3]))");
+    ASSERT_EQ(tuple.parts.size(), 3U);
+    EXPECT_EQ(tuple.parts[0].parts[1].kind, Shape::Kind::token);
+    EXPECT_EQ(tuple.bytes().value(), 8 + 4 + 3);
+    EXPECT_EQ(arrays_of(tuple).size(), 3U);
+}
+
+// The last dimensions in memory are padded to the first tile: 100 x 200 to 104 x 256, of 2 bytes; with {0,1} the other way round,
+// 112 of 100 and 256 of 200 in tiles of (8,128) would be 200 -> 200 and 100 -> 128.
+TEST(HloShape, TilesPadTheMostMinorDimensions) {
+    EXPECT_EQ(stored("bf16[100,200]{1,0:T(8,128)(2,1)}"), 104 * 256 * 2);
+    EXPECT_EQ(stored("bf16[100,200]{0,1:T(8,128)}"), 200 * 128 * 2);
+    EXPECT_EQ(stored("f32[512,3]{0,1:T(4,128)}"), 4 * 512 * 4);
+    EXPECT_EQ(stored("f32[5,3,130]{2,1,0:T(4,128)}"), 5 * 4 * 256 * 4);
+    EXPECT_EQ(stored("f32[1000]{0:T(1024)}"), 1024 * 4);
+    EXPECT_EQ(stored("f32[]{:T(128)}"), 4);
+    EXPECT_EQ(stored("f32[100,200]{1,0}"), 100 * 200 * 4);
+}
+
+TEST(HloShape, FourBitsPackOnlyWhereTheLayoutSaysSo) {
+    EXPECT_EQ(stored("u4[1024,512]{1,0:E(4)}"), 1024 * 512 / 2);
+    EXPECT_EQ(stored("u4[1024,512]{1,0}"), 1024 * 512);
+    EXPECT_EQ(shape_of("u4[1024,512]{1,0}").bytes().value(), 1024 * 512 / 2);
+}
+
+TEST(HloShape, BracesBehindABlankAreNoLayout) {
+    Text text("f32[] { body }");
+    EXPECT_EQ(read_shape(text).elements(), 1);
+    EXPECT_TRUE(text.take("{"));
+}
+
+TEST(HloShape, ErrorsSayWhere) {
+    EXPECT_EQ(shape_error("q7[2]"), "m:1:1: unknown element type 'q7'");
+    EXPECT_EQ(shape_error("f32[2,?]"), "m:1:8: a dimension of unknown length");
+    EXPECT_EQ(shape_error("f32[2,3]{1,1}"), "m:1:14: the layout does not fit the dimensions");
+    EXPECT_EQ(shape_error("(f32[2] f32[3])"), "m:1:9: expected ')' but found 'f32[3])'");
+    EXPECT_EQ(shape_error(std::string(100, '(')),
+              "m:1:66: tuples within tuples, more than 64 deep");
+}
+
+}  // namespace
+}  // namespace podsim::workloads::hlo

@@ -1,0 +1,144 @@
+// Groups of devices in every spelling, against lists written out by hand, and digits there and back at random.
+#include "workloads/hlo/device_groups.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+#include <string>
+
+#include "sim/base/error.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+using Groups = std::vector<std::vector<std::int64_t>>;
+
+Groups read(const std::string& text) {
+    return read_groups(text).groups;
+}
+
+std::string canonical(const std::string& text, std::int64_t devices) {
+    const auto digits = digits_of(read_groups(text), devices);
+    return digits ? iota_text(*digits, devices) : "irregular";
+}
+
+std::string group_error(const std::string& text) {
+    try {
+        read_groups(text);
+    } catch (const sim::InputError& error) {
+        return error.problem();
+    }
+    return "none";
+}
+
+TEST(HloDeviceGroups, Lists) {
+    EXPECT_EQ(read("{{0,1},{2,3}}"), (Groups{{0, 1}, {2, 3}}));
+    EXPECT_TRUE(read("{}").empty());
+    EXPECT_EQ(read_groups("{{0,5},{2,3}}").devices(), 6);
+}
+
+// arange(2 x 3) = 0 1 2 / 3 4 5, transposed 0 3 / 1 4 / 2 5.
+TEST(HloDeviceGroups, Iotas) {
+    EXPECT_EQ(read("[2,3]<=[6]"), (Groups{{0, 1, 2}, {3, 4, 5}}));
+    EXPECT_EQ(read("[3,2]<=[2,3]T(1,0)"), (Groups{{0, 3}, {1, 4}, {2, 5}}));
+    EXPECT_EQ(read("[2,4]<=[2,2,2]T(1,0,2)"), (Groups{{0, 1, 4, 5}, {2, 3, 6, 7}}));
+}
+
+TEST(HloDeviceGroups, MeshesWithNamedAxes) {
+    EXPECT_EQ(read("mesh['x'=2,'y'=2] {'x'}"), (Groups{{0, 2}, {1, 3}}));
+    EXPECT_EQ(read("mesh['x'=2,'y'=2] {'y'}"), (Groups{{0, 1}, {2, 3}}));
+    EXPECT_EQ(read("mesh['x'=2,'y'=2] {'y','x'}"), (Groups{{0, 2, 1, 3}}));
+    EXPECT_EQ(read("mesh['a'=1,'b'=4] {'b'}"), (Groups{{0, 1, 2, 3}}));
+    EXPECT_EQ(read("mesh['a'=1,'b'=4] {'a'}"), (Groups{{0}, {1}, {2}, {3}}));
+    // Of 8 = 2 x 2 x 2 the middle factor: stride 2.
+    EXPECT_EQ(read("mesh['x'=8] {'x':(2)2}"), (Groups{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
+    EXPECT_EQ(read("mesh['x'=8] {'x':(1)2}"), (Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+    EXPECT_EQ(read("mesh['o'=10], device_ids=(8,3,7,5,4,2,6,0,1,9) {'o':(5)2}"),
+              (Groups{{8, 3}, {7, 5}, {4, 2}, {6, 0}, {1, 9}}));
+    EXPECT_EQ(read("mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)) {'y'}"), (Groups{{0, 2}, {1, 3}}));
+    EXPECT_EQ(read("maximal_mesh[device_id=3]"), (Groups{{3}}));
+}
+
+TEST(HloDeviceGroups, OneSpellingForAll) {
+    EXPECT_EQ(canonical("{{0,1,2,3}}", 4), "[1,4]<=[4]");
+    EXPECT_EQ(canonical("{}", 4), "[1,4]<=[4]");
+    EXPECT_EQ(canonical("{{3,1},{0,2}}", 4), "[2,2]<=[2,2]T(1,0)");
+    EXPECT_EQ(canonical("mesh['x'=2,'y'=4,'z'=2] {'x','z'}", 16), "[4,4]<=[2,4,2]T(1,0,2)");
+    EXPECT_EQ(canonical("{{0},{1},{2}}", 3), "[3,1]<=[3]");
+    EXPECT_EQ(canonical("{{0,1,2},{3}}", 4), "irregular");
+    EXPECT_EQ(canonical("{{0,3},{1,2}}", 4), "irregular");
+    EXPECT_EQ(canonical("{{0,1},{2,3}}", 8), "irregular");  // four devices are in none
+    EXPECT_EQ(canonical("{{0,1},{1,2}}", 3), "irregular");
+    EXPECT_EQ(canonical("{{0,1,3},{2,4,5}}", 6), "irregular");
+}
+
+// Any digits, as groups in any order, come back as those digits joined, and as a text that reads to the same groups.
+TEST(HloDeviceGroups, DigitsThereAndBack) {
+    std::mt19937 random(7);
+    const auto pick = [&](int most) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(most)) + 1;
+    };
+    for (int round = 0; round < 500; ++round) {
+        std::int64_t devices = 1;
+        std::vector<Digit> digits;
+        Groups groups;
+        std::vector<std::int64_t> inside{0};
+        std::vector<std::int64_t> bases{0};
+        for (std::int64_t dims = pick(4); dims > 0; --dims) {
+            const std::int64_t length = pick(4);
+            const bool of_group = random() % 2 == 0;
+            std::vector<std::int64_t>& grown = of_group ? inside : bases;
+            const std::vector<std::int64_t> before = grown;
+            for (std::int64_t i = 1; i < length; ++i) {
+                for (const std::int64_t id : before) {
+                    grown.push_back(id + i * devices);
+                }
+            }
+            if (of_group && length > 1) {
+                if (!digits.empty() && digits.back().stride * digits.back().length == devices) {
+                    digits.back().length *= length;
+                } else {
+                    digits.push_back({devices, length});
+                }
+            }
+            devices *= length;
+        }
+        for (const std::int64_t base : bases) {
+            std::vector<std::int64_t>& group = groups.emplace_back();
+            for (const std::int64_t id : inside) {
+                group.push_back(base + id);
+            }
+            std::ranges::shuffle(group, random);
+        }
+        std::ranges::shuffle(groups, random);
+        const auto found = digits_of({groups}, devices);
+        ASSERT_TRUE(found.has_value());
+        EXPECT_EQ(*found, digits);
+        const auto as_sets = [](const Groups& all) {
+            std::set<std::set<std::int64_t>> sets;
+            for (const auto& group : all) {
+                sets.emplace(group.begin(), group.end());
+            }
+            return sets;
+        };
+        EXPECT_EQ(as_sets(read(iota_text(digits, devices))), as_sets(groups));
+    }
+}
+
+TEST(HloDeviceGroups, PairsAndErrors) {
+    EXPECT_EQ(read_pairs("{{0,1},{1,0}}"),
+              (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {1, 0}}));
+    EXPECT_THROW(read_pairs("{{0,1,2}}"), sim::InputError);
+    EXPECT_EQ(group_error("[2,3]<=[8]"), "groups [G,S] of another number of devices than follows");
+    EXPECT_EQ(group_error("[2,3]<=[2,3]T(0,0)"), "a transposition that is none");
+    EXPECT_EQ(group_error("[2,0]<=[0]"), "groups of less than 1 or more than 16 million devices");
+    EXPECT_EQ(group_error("[99999999,99999999]<=[9]"),
+              "groups of less than 1 or more than 16 million devices");
+    EXPECT_EQ(group_error("mesh['x'=2] {'y'}"), "groups along an axis that the mesh does not have");
+    EXPECT_EQ(group_error("mesh['x'=6] {'x':(1)4}"), "a part of an axis that does not divide it");
+    EXPECT_EQ(group_error("{{0,1}"), "expected '{' but the text ends");
+}
+
+}  // namespace
+}  // namespace podsim::workloads::hlo

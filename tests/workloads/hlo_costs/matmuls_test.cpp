@@ -1,0 +1,130 @@
+// FLOPs and shapes of dot and convolution, by hand and against a count of every pair of positions.
+#include "workloads/hlo_costs/matmuls.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+
+#include "sim/base/error.h"
+#include "workloads/hlo/read_module.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+Matmul matmul(const std::string& left, const std::string& right, const std::string& result,
+              const std::string& rest) {
+    const Module module = read_module(
+        fmt::format("e {{\n a = {} parameter(0)\n b = {} parameter(1)\n c = {} {}\n}}\n", left,
+                    right, result, rest),
+        "m");
+    const Computation& computation = module.computations[0];
+    return matmul_of(module, computation, computation.root_instruction());
+}
+
+void expect_shape(const Matmul& found, double m, double k, double n, double count) {
+    EXPECT_EQ(found.shape.m, m);
+    EXPECT_EQ(found.shape.k, k);
+    EXPECT_EQ(found.shape.n, n);
+    EXPECT_EQ(found.shape.count, count);
+    EXPECT_EQ(found.flops(), 2 * m * k * n * count);
+}
+
+TEST(HloMatmuls, DotsWithBatchAndSeveralContractedDimensions) {
+    expect_shape(matmul("bf16[3,5,7,11]", "bf16[3,7,13,11]", "bf16[3,5,13]",
+                        "dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                        "lhs_contracting_dims={2,3}, rhs_contracting_dims={1,3}"),
+                 5, 77, 13, 3);
+    expect_shape(matmul("f32[4]", "f32[4]", "f32[]",
+                        "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+                 1, 4, 1, 1);
+}
+
+TEST(HloMatmuls, ConvolutionsThatAreMatmuls) {
+    expect_shape(matmul("bf16[64,128]", "bf16[128,256]", "bf16[64,256]",
+                        "convolution(a, b), dim_labels=bf_io->bf"),
+                 64, 128, 256, 1);
+    expect_shape(matmul("bf16[128,64]", "bf16[256,128]", "bf16[64,256]",
+                        "convolution(a, b), dim_labels=fb_oi->bf"),
+                 64, 128, 256, 1);
+    // A spatial dimension with a window of 1 is more rows.
+    expect_shape(matmul("bf16[4,32,128]", "bf16[1,128,256]", "bf16[4,32,256]",
+                        "convolution(a, b), window={size=1}, dim_labels=b0f_0io->b0f"),
+                 4 * 32, 128, 256, 1);
+}
+
+// As XLA writes a batched matmul of 32 heads: only one of 32 window positions meets the input, so the plain
+// 2 x outputs x window x features is 32 times too much.
+TEST(HloMatmuls, TheBatchIsASpatialDimension) {
+    expect_shape(matmul("bf16[128,4096,1]", "bf16[32,4096,128]", "bf16[128,32,128]",
+                        "convolution(a, b), window={size=32 pad=31_31 rhs_reversal=1}, "
+                        "dim_labels=bf0_0io->b0f"),
+                 128, 4096, 128, 32);
+}
+
+// 32 heads that are contracted: one output position, 32 pairs.
+TEST(HloMatmuls, AContractedSpatialDimension) {
+    expect_shape(matmul("bf16[128,32,128]", "bf16[32,128,4096]", "bf16[128,4096,1]",
+                        "convolution(a, b), window={size=32}, dim_labels=b0f_0io->bf0"),
+                 128, 32 * 128, 4096, 1);
+}
+
+TEST(HloMatmuls, Dtypes) {
+    const std::string rest = "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+    const auto of = [&](const std::string& left, const std::string& right) {
+        return matmul(left + "[2,2]", right + "[2,2]", "f32[2,2]", rest).dtype;
+    };
+    EXPECT_EQ(of("bf16", "bf16"), MatmulDtype::bf16);
+    EXPECT_EQ(of("f32", "f32"), MatmulDtype::bf16);
+    EXPECT_EQ(of("f8e4m3fn", "f8e5m2"), MatmulDtype::fp8);
+    EXPECT_EQ(of("s8", "s8"), MatmulDtype::int8);
+    EXPECT_EQ(of("bf16", "s8"), MatmulDtype::bf16);
+}
+
+// The pairs of output and window positions that meet an input, counted one by one, for random strides, paddings and dilations.
+TEST(HloMatmuls, RandomConvolutionsAgainstACount) {
+    std::mt19937 random(11);
+    const auto pick = [&](int least, int most) {
+        return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
+    };
+    for (int round = 0; round < 400; ++round) {
+        const int input = pick(1, 9);
+        const int size = pick(2, 6);
+        const int stride = pick(1, 3);
+        const int low = pick(-1, 5);
+        const int high = pick(0, 5);
+        const int apart = pick(1, 3);
+        const int wide = pick(1, 3);
+        const int span = (input - 1) * apart + 1 + low + high - (size - 1) * wide - 1;
+        if (span < 0) {
+            continue;
+        }
+        const int output = span / stride + 1;
+        double met = 0;
+        for (int o = 0; o < output; ++o) {
+            for (int w = 0; w < size; ++w) {
+                const int at = o * stride - low + w * wide;
+                met += at >= 0 && at <= (input - 1) * apart && at % apart == 0;
+            }
+        }
+        const Matmul found = matmul(
+            fmt::format("f32[2,{},3]", input), fmt::format("f32[{},3,5]", size),
+            fmt::format("f32[2,{},5]", output),
+            fmt::format("convolution(a, b), window={{size={} stride={} pad={}_{} lhs_dilate={} "
+                        "rhs_dilate={}}}, dim_labels=b0f_0io->b0f",
+                        size, stride, low, high, apart, wide));
+        EXPECT_EQ(found.flops(), 2 * 2 * 3 * 5 * met);
+    }
+}
+
+TEST(HloMatmuls, LabelsThatDoNotFit) {
+    EXPECT_THROW(
+        matmul("f32[2]", "f32[2,2]", "f32[2,2]", "convolution(a, b), dim_labels=bf_io->bf"),
+        sim::InputError);
+    EXPECT_THROW(matmul("f32[2,2]", "f32[2,2]", "f32[2,2]", "convolution(a, b)"), sim::InputError);
+    EXPECT_THROW(matmul("f32[2,2]", "f32[2,2]", "f32[2,2]", "dot(a, b), lhs_contracting_dims={5}"),
+                 sim::InputError);
+}
+
+}  // namespace
+}  // namespace podsim::workloads::hlo

@@ -1,0 +1,76 @@
+// An HLO module: computations of instructions, as printed.
+//
+// An instruction's operands are numbers of instructions of its own computation; the computations that it calls are numbers of the
+// module's. What a module calls but does not have (a text that was cut off) is listed in `missing`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "workloads/hlo/array_shape.h"
+
+namespace podsim::workloads::hlo {
+
+inline constexpr std::uint32_t kNothing = 0xffffffff;
+
+struct Attribute {
+    std::string key;
+    std::string value;  ///< as written, without blanks at its ends
+};
+
+struct Instruction {
+    std::string name;
+    std::string opcode;  ///< `all-gather-start`, `fusion`
+    Shape shape;
+    std::vector<std::uint32_t> operands;
+    /// What stands in the parentheses of a parameter (its number), a constant (its value), an iota.
+    std::string literal;
+    std::vector<Attribute> attributes;
+    std::vector<std::uint32_t> called;  ///< in the order of the attributes that name them
+    int line = 0;
+    int column = 0;
+
+    /// What is written behind `key=`; nothing where it is not there.
+    [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
+    /// The text without quotes; empty where it is not there.
+    [[nodiscard]] std::string_view text(std::string_view key) const;
+    /// The numbers of `{1,0}`; empty where it is not there. Throws sim::InputError.
+    [[nodiscard]] std::vector<std::int64_t> numbers(std::string_view key) const;
+    /// `metadata={op_name="..."}`; empty where there is none.
+    [[nodiscard]] std::string_view op_name() const;
+};
+
+struct Computation {
+    std::string name;
+    std::vector<Instruction> instructions;
+    std::uint32_t root = kNothing;
+    std::string thread;  ///< execution_thread: `sparsecore`; empty: the main one
+    int line = 0;
+
+    [[nodiscard]] const Instruction& root_instruction() const { return instructions[root]; }
+    /// The instruction `parameter(number)`; nothing where there is none.
+    [[nodiscard]] const Instruction* parameter(std::int64_t number) const;
+};
+
+struct Module {
+    std::string name;
+    std::string file;  ///< for errors
+    std::vector<Attribute> attributes;
+    std::vector<Computation> computations;
+    std::uint32_t entry = kNothing;    ///< kNothing: the text has none
+    std::vector<std::string> missing;  ///< computations that are called and not there, by name
+    bool cut_off = false;              ///< the text ends within a computation
+
+    [[nodiscard]] bool is_scheduled() const;
+    /// num_partitions x replica_count of the header, where it states the first.
+    [[nodiscard]] std::optional<std::int64_t> stated_devices() const;
+    /// An error at an instruction.
+    [[nodiscard]] sim::InputError error(const Instruction& at, const std::string& problem,
+                                        const std::string& remedy = {}) const;
+};
+
+}  // namespace podsim::workloads::hlo

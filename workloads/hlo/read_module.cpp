@@ -1,0 +1,309 @@
+#include "workloads/hlo/read_module.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace podsim::workloads::hlo {
+namespace {
+
+constexpr const char* kDump =
+    "give the text of `compiled.as_text()`, or a *after_optimizations.txt of XLA_FLAGS="
+    "--xla_dump_to=DIR";
+
+/// Attributes that name computations.
+constexpr std::array<std::string_view, 9> kCalls{"calls",
+                                                 "to_apply",
+                                                 "condition",
+                                                 "body",
+                                                 "branch_computations",
+                                                 "true_computation",
+                                                 "false_computation",
+                                                 "select",
+                                                 "scatter"};
+
+using ByName = std::unordered_map<std::string, std::uint32_t>;
+
+class Reader {
+public:
+    Reader(std::string_view written, std::string file) : text_(written, file), written_(written) {
+        module_.file = std::move(file);
+    }
+    Module read();
+
+private:
+    void read_header();
+    void skip_tables();
+    void read_computation();
+    bool read_instruction(Computation& computation, ByName& numbers);
+    void read_operands(Instruction& instruction, const ByName& numbers);
+    void read_attributes(std::vector<Attribute>& attributes);
+    void resolve_calls();
+    void find_entry();
+
+    Text text_;
+    std::string_view written_;
+    Module module_;
+    std::unordered_map<std::string, std::uint32_t> computations_;
+};
+
+Module Reader::read() {
+    if (text_.at("module") || text_.at("builtin.module") || text_.at("#")) {
+        throw text_.error("this is MLIR (StableHLO), which is not partitioned yet", kDump);
+    }
+    if (text_.at_end()) {
+        throw text_.error("the file is empty", kDump);
+    }
+    read_header();
+    skip_tables();
+    while (!text_.at_end()) {
+        read_computation();
+    }
+    if (module_.computations.empty()) {
+        throw text_.error("there is no computation in this module", kDump);
+    }
+    resolve_calls();
+    find_entry();
+    return std::move(module_);
+}
+
+void Reader::read_header() {
+    if (!text_.take("HloModule")) {
+        return;
+    }
+    module_.name = text_.name();
+    read_attributes(module_.attributes);
+}
+
+/// `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, with lines of a number and a text.
+void Reader::skip_tables() {
+    for (bool found = true; found;) {
+        found = false;
+        for (const char* const table :
+             {"FileNames", "FunctionNames", "FileLocations", "StackFrames"}) {
+            if (text_.take(table)) {
+                found = true;
+                while (text_.peek() >= '0' && text_.peek() <= '9') {
+                    text_.skip_line();
+                }
+            }
+        }
+    }
+}
+
+void Reader::read_computation() {
+    const sim::SourceMark start = text_.mark();
+    const bool entry = text_.take("ENTRY");
+    Computation computation;
+    computation.line = text_.line();
+    if (text_.peek() != '{') {
+        try {
+            computation.name = text_.name();
+        } catch (const sim::InputError&) {
+            throw sim::InputError("expected a computation", kDump, start);
+        }
+    }
+    if (text_.peek() != '{') {
+        if (text_.peek() != '(') {
+            throw sim::InputError(
+                fmt::format("'{}' is no computation of HLO text", computation.name), kDump, start);
+        }
+        text_.balanced("{-");
+        if (text_.take("-")) {
+            text_.expect(">");
+            read_shape(text_);
+        }
+    }
+    text_.expect("{");
+    ByName numbers;
+    while (!text_.take("}")) {
+        if (!read_instruction(computation, numbers)) {
+            module_.cut_off = true;
+            text_.go_to(written_.size());
+            break;
+        }
+    }
+    std::vector<Attribute> attributes;
+    read_attributes(attributes);
+    for (const Attribute& attribute : attributes) {
+        if (attribute.key == "execution_thread") {
+            computation.thread = attribute.value;
+            std::erase(computation.thread, '"');
+        }
+    }
+    if (computation.instructions.empty()) {
+        if (module_.cut_off) {
+            return;
+        }
+        throw sim::InputError(
+            fmt::format("the computation '{}' has no instructions", computation.name), {}, start);
+    }
+    if (computation.root == kNothing) {
+        computation.root = static_cast<std::uint32_t>(computation.instructions.size() - 1);
+    }
+    const auto number = static_cast<std::uint32_t>(module_.computations.size());
+    if (!computations_.emplace(computation.name, number).second) {
+        throw sim::InputError(fmt::format("two computations are named '{}'", computation.name), {},
+                              start);
+    }
+    if (entry) {
+        module_.entry = number;
+    }
+    module_.computations.push_back(std::move(computation));
+}
+
+/// False where the text ends in it.
+bool Reader::read_instruction(Computation& computation, ByName& numbers) {
+    if (text_.at_end()) {
+        return false;
+    }
+    const std::size_t start = text_.offset();
+    const bool root = text_.take("ROOT");
+    Instruction instruction;
+    if (text_.at_end()) {
+        return false;
+    }
+    const sim::SourceMark mark = text_.mark();
+    instruction.line = mark.line;
+    instruction.column = mark.column;
+    try {
+        instruction.name = text_.name();
+        text_.expect("=");
+        instruction.shape = read_shape(text_);
+        instruction.opcode = std::string(text_.word());
+        if (instruction.opcode.empty()) {
+            throw text_.error("expected an opcode");
+        }
+        text_.expect("(");
+        read_operands(instruction, numbers);
+        text_.expect(")");
+        read_attributes(instruction.attributes);
+    } catch (const sim::InputError&) {
+        // The last line of a text that was cut off.
+        if (written_.find('\n', start) == std::string_view::npos || text_.at_end()) {
+            return false;
+        }
+        throw;
+    }
+    const auto number = static_cast<std::uint32_t>(computation.instructions.size());
+    if (!numbers.emplace(instruction.name, number).second) {
+        throw sim::InputError(fmt::format("two instructions are named '{}'", instruction.name), {},
+                              mark);
+    }
+    if (root) {
+        computation.root = number;
+    }
+    computation.instructions.push_back(std::move(instruction));
+    return true;
+}
+
+void Reader::read_operands(Instruction& instruction, const ByName& numbers) {
+    const std::string& opcode = instruction.opcode;
+    if (opcode == "parameter" || opcode == "constant" || opcode == "iota") {
+        instruction.literal = std::string(text_.balanced(")"));
+        return;
+    }
+    while (text_.peek() != ')') {
+        if (text_.at_end()) {
+            throw text_.error("expected ')' but the text ends");
+        }
+        const std::size_t start = text_.offset();
+        // `[shape] name`: a word that a bracket follows is a shape's element type.
+        std::string name;
+        if (text_.peek() != '(' && text_.peek() != '%') {
+            name = std::string(text_.word());
+        }
+        if (text_.peek() == '(' || text_.peek() == '[') {
+            text_.go_to(start);
+            read_shape(text_);
+            name = text_.name();
+        } else if (name.empty()) {
+            name = text_.name();
+        }
+        const auto found = numbers.find(name);
+        if (found == numbers.end()) {
+            text_.go_to(start);
+            throw text_.error(fmt::format("'{}' is no instruction before this one", name));
+        }
+        instruction.operands.push_back(found->second);
+        if (!text_.take(",") && text_.peek() != ')') {
+            text_.expect(")");
+        }
+    }
+}
+
+void Reader::read_attributes(std::vector<Attribute>& attributes) {
+    while (text_.take(",")) {
+        Attribute& attribute = attributes.emplace_back();
+        attribute.key = std::string(text_.word());
+        text_.expect("=");
+        // A mesh with its devices, `mesh['x'=2], device_ids=(..) {'x'}`, has a comma and a blank in it.
+        if (attribute.key == "replica_groups" && text_.at("mesh")) {
+            const std::size_t start = text_.offset();
+            text_.balanced("{");
+            text_.balanced(",\n");
+            attribute.value = std::string(written_.substr(start, text_.offset() - start));
+            continue;
+        }
+        attribute.value = std::string(text_.balanced(",}\n"));
+    }
+}
+
+void Reader::resolve_calls() {
+    for (Computation& computation : module_.computations) {
+        for (Instruction& instruction : computation.instructions) {
+            for (const Attribute& attribute : instruction.attributes) {
+                if (std::ranges::find(kCalls, attribute.key) == kCalls.end()) {
+                    continue;
+                }
+                Text names(attribute.value);
+                const bool several = names.take("{");
+                while (!names.at_end() && names.peek() != '}') {
+                    std::string name = names.name();
+                    const auto found = computations_.find(name);
+                    if (found != computations_.end()) {
+                        instruction.called.push_back(found->second);
+                    } else {
+                        instruction.called.push_back(kNothing);
+                        if (std::ranges::find(module_.missing, name) == module_.missing.end()) {
+                            module_.missing.push_back(std::move(name));
+                        }
+                    }
+                    if (!several || !names.take(",")) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The one marked ENTRY; of a whole text without a mark, the last that nothing calls.
+void Reader::find_entry() {
+    if (module_.entry != kNothing || module_.cut_off || !module_.missing.empty()) {
+        return;
+    }
+    std::vector<bool> called(module_.computations.size());
+    for (const Computation& computation : module_.computations) {
+        for (const Instruction& instruction : computation.instructions) {
+            for (const std::uint32_t callee : instruction.called) {
+                called[callee] = true;
+            }
+        }
+    }
+    for (std::size_t i = called.size(); i-- > 0;) {
+        if (!called[i]) {
+            module_.entry = static_cast<std::uint32_t>(i);
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+Module read_module(std::string_view text, const std::string& file) {
+    return Reader(text, file).read();
+}
+
+}  // namespace podsim::workloads::hlo

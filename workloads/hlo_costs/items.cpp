@@ -1,0 +1,291 @@
+#include "workloads/hlo_costs/items.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "workloads/hlo_costs/attention_kernels.h"
+#include "workloads/hlo_costs/matmuls.h"
+#include "workloads/hlo_costs/traffic.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+using Users = std::vector<std::vector<std::uint32_t>>;
+
+/// Matmuls of an instruction and of what it carries out.
+void append_matmuls(const Module& module, const Computation& computation,
+                    const Instruction& instruction, std::vector<Matmul>& all) {
+    if (is_matmul(instruction)) {
+        all.push_back(matmul_of(module, computation, instruction));
+    }
+    if (const Computation* const inner = carried_out(module, instruction)) {
+        for (const Instruction& each : inner->instructions) {
+            append_matmuls(module, *inner, each, all);
+        }
+    }
+}
+
+double bytes_of_element(MatmulDtype dtype) {
+    return dtype == MatmulDtype::bf16 ? 2 : 1;
+}
+
+/// What the operands and results of a matmul take.
+double own_bytes(const Matmul& matmul) {
+    const auto& [m, k, n, count] = matmul.shape;
+    return bytes_of_element(matmul.dtype) * count * (m * k + k * n + m * n);
+}
+
+constexpr double kCausalShare = 0.5;
+
+Compute attention_work(const AttentionKernel& kernel, const CostRules& rules) {
+    Compute work;
+    const bool causal = kernel.causal.value_or(rules.causal && kernel.queries == kernel.keys);
+    work.flops = sim::Flops(kernel.flops * (causal ? kCausalShare : 1));
+    const double matmuls =
+        kernel.flops / (2 * kernel.heads * kernel.queries * kernel.keys * kernel.head);
+    work.matmuls.push_back({.m = kernel.queries,
+                            .k = kernel.head,
+                            .n = kernel.keys,
+                            .count = kernel.heads * matmuls * (causal ? kCausalShare : 1)});
+    work.attention = true;
+    work.attention_gradient = kernel.backward;
+    work.kernel = true;
+    return work;
+}
+
+/// What one instruction computes, without HBM.
+Compute work_of(const Module& module, const Computation& computation,
+                const Instruction& instruction, const CostRules& rules) {
+    if (const auto kernel = attention_of(computation, instruction)) {
+        return attention_work(*kernel, rules);
+    }
+    Compute work;
+    std::vector<Matmul> matmuls;
+    append_matmuls(module, computation, instruction, matmuls);
+    for (const Matmul& matmul : matmuls) {
+        work.flops += sim::Flops(matmul.flops());
+        work.matmuls.push_back(matmul.shape);
+        work.dtype = matmul.dtype;
+    }
+    work.vector = vector_of(module, computation, instruction);
+    const double given =
+        instruction.opcode == "custom-call" && rules.flops ? rules.flops(instruction) : -1;
+    if (given >= 0) {
+        work.flops = sim::Flops(given);
+        work.kernel = true;
+    }
+    return work;
+}
+
+/// The part of the bytes that is not the matmuls' own is that of what is fused with them.
+void set_bytes(Compute& work, sim::Bytes bytes) {
+    work.hbm = bytes;
+    double own = 0;
+    for (const MatmulShape& shape : work.matmuls) {
+        own += own_bytes({shape, work.dtype});
+    }
+    work.elementwise = work.kernel ? sim::Bytes() : sim::Bytes(std::max(0.0, bytes.value() - own));
+}
+
+class Items {
+public:
+    Items(const Module& module, const Computation& computation, const CostRules& rules)
+        : module_(module),
+          computation_(computation),
+          rules_(rules),
+          fuses_(!is_fused(module)),
+          users_(users_of(computation)) {}
+
+    std::vector<Item> list() {
+        for (std::uint32_t i = 0; i < computation_.instructions.size(); ++i) {
+            const Instruction& at = computation_.instructions[i];
+            const Doing doing = doing_of(module_, computation_, at);
+            if (doing == Doing::nothing) {
+                continue;
+            }
+            if (fuses_ && doing == Doing::kernel && is_elementwise(at)) {
+                open_.push_back(i);
+                continue;
+            }
+            close();
+            add(i, doing);
+        }
+        close();
+        return std::move(items_);
+    }
+
+private:
+    void add(std::uint32_t number, Doing doing) {
+        const Instruction& at = computation_.instructions[number];
+        Item item{.doing = doing, .members = {number}};
+        if (doing == Doing::kernel || doing == Doing::collective) {
+            item.collectives = collectives_of(module_, computation_, at, users_);
+            item.work = work_of(module_, computation_, at, rules_);
+            const bool alone = is_collective_opcode(base_opcode(at));
+            const bool computes = doing == Doing::kernel || item.work.flops.value() > 0;
+            if (!alone && computes) {
+                set_bytes(item.work, hbm_of(module_, computation_, at));
+            } else if (alone) {
+                item.work = Compute{};
+            }
+        } else if (doing == Doing::host_copy || doing == Doing::prefetch) {
+            item.bytes = moved_by(at);
+        }
+        items_.push_back(std::move(item));
+    }
+
+    [[nodiscard]] sim::Bytes moved_by(const Instruction& at) const {
+        if (is_start(at)) {
+            // The smaller end: a slice is part of what it is taken from.
+            const Shape& result = at.opcode == "copy-start" || at.shape.parts.size() < 2
+                                      ? at.shape
+                                      : at.shape.parts[1];
+            sim::Bytes least = sim::Bytes::infinity();
+            for (const Shape* const array : arrays_of(result)) {
+                if (array->dims.size() > 0) {
+                    least = std::min(least, array->stored_bytes());
+                }
+            }
+            return least == sim::Bytes::infinity() ? sim::Bytes() : least;
+        }
+        if (at.opcode == "dynamic-update-slice" && at.operands.size() > 1) {
+            return computation_.instructions[at.operands[1]].shape.stored_bytes();
+        }
+        return at.shape.stored_bytes();
+    }
+
+    /// What was gathered since the last item that is not elementwise becomes kernels.
+    void close() {
+        std::map<std::uint32_t, std::uint32_t> parent;
+        for (const std::uint32_t each : open_) {
+            parent[each] = each;
+        }
+        const auto root = [&](std::uint32_t each) {
+            while (parent[each] != each) {
+                each = parent[each] = parent[parent[each]];
+            }
+            return each;
+        };
+        for (const std::uint32_t each : open_) {
+            for (const std::uint32_t operand : computation_.instructions[each].operands) {
+                const std::uint32_t from = behind_views(operand);
+                if (parent.contains(from)) {
+                    parent[root(from)] = root(each);
+                }
+            }
+        }
+        std::map<std::uint32_t, std::vector<std::uint32_t>> kernels;  // by their last member
+        for (const std::uint32_t each : open_) {
+            kernels[root(each)].push_back(each);
+        }
+        std::vector<std::vector<std::uint32_t>> sorted;
+        for (auto& [unused, members] : kernels) {
+            sorted.push_back(std::move(members));
+        }
+        std::ranges::sort(sorted, {}, [](const auto& members) { return members.back(); });
+        for (std::vector<std::uint32_t>& members : sorted) {
+            add_fused(std::move(members));
+        }
+        open_.clear();
+    }
+
+    [[nodiscard]] std::uint32_t behind_views(std::uint32_t number) const {
+        while (is_view(computation_.instructions[number]) &&
+               computation_.instructions[number].opcode != "reshape" &&
+               !computation_.instructions[number].operands.empty() &&
+               computation_.instructions[number].opcode != "get-tuple-element") {
+            number = computation_.instructions[number].operands.front();
+        }
+        return number;
+    }
+
+    [[nodiscard]] bool is_constant(std::uint32_t number) const {
+        const Instruction& at = computation_.instructions[number];
+        return at.opcode == "constant" || at.shape.elements() <= 1;
+    }
+
+    void add_fused(std::vector<std::uint32_t> members) {
+        const auto inside = [&](std::uint32_t number) {
+            return std::ranges::binary_search(members, number);
+        };
+        Item item{.doing = Doing::kernel};
+        sim::Bytes bytes;
+        std::vector<std::uint32_t> read;
+        for (const std::uint32_t member : members) {
+            const Instruction& at = computation_.instructions[member];
+            item.work.vector += vector_of(module_, computation_, at);
+            for (std::size_t i = 0; i < at.operands.size(); ++i) {
+                const std::uint32_t operand = behind_views(at.operands[i]);
+                if (inside(operand) || is_constant(operand)) {
+                    continue;
+                }
+                if (at.opcode == "dynamic-slice" || at.opcode == "slice") {
+                    bytes += i == 0 ? at.shape.stored_bytes() : sim::Bytes();
+                } else if (at.opcode == "dynamic-update-slice" && i == 0) {
+                    continue;
+                } else if (std::ranges::find(read, operand) == read.end()) {
+                    read.push_back(operand);
+                    bytes += in_hbm(computation_.instructions[operand].shape);
+                }
+            }
+            if (is_read_outside(member, inside)) {
+                const bool in_place = at.opcode == "dynamic-update-slice" && at.operands.size() > 1;
+                bytes += in_place ? computation_.instructions[at.operands[1]].shape.stored_bytes()
+                                  : in_hbm(at.shape);
+            }
+        }
+        set_bytes(item.work, bytes);
+        item.members = std::move(members);
+        if (item.work.hbm.value() > 0 || item.work.vector.value() > 0) {
+            items_.push_back(std::move(item));
+        }
+    }
+
+    template <class Inside>
+    [[nodiscard]] bool is_read_outside(std::uint32_t number, const Inside& inside) const {
+        if (number == computation_.root) {
+            return true;
+        }
+        // A slice, a broadcast or a change of shape is read as part of what reads it.
+        return std::ranges::any_of(users_[number], [&](std::uint32_t user) {
+            if (inside(user)) {
+                return false;
+            }
+            const Instruction& reader = computation_.instructions[user];
+            const bool view = is_view(reader) && reader.opcode != "reshape" &&
+                              reader.opcode != "get-tuple-element";
+            return !view || is_read_outside(user, inside);
+        });
+    }
+
+    const Module& module_;
+    const Computation& computation_;
+    const CostRules& rules_;
+    const bool fuses_;
+    const Users users_;
+    std::vector<std::uint32_t> open_;
+    std::vector<Item> items_;
+};
+
+}  // namespace
+
+bool is_fused(const Module& module) {
+    return std::ranges::any_of(module.computations, [](const Computation& computation) {
+        return std::ranges::any_of(computation.instructions,
+                                   [](const Instruction& each) { return each.opcode == "fusion"; });
+    });
+}
+
+std::vector<Item> items_of(const Module& module, const Computation& computation,
+                           const CostRules& rules) {
+    return Items(module, computation, rules).list();
+}
+
+bool is_unknown_call(const Computation& computation, const Instruction& instruction,
+                     const CostRules& rules) {
+    return instruction.opcode == "custom-call" && !attention_of(computation, instruction) &&
+           (!rules.flops || rules.flops(instruction) < 0);
+}
+
+}  // namespace podsim::workloads::hlo

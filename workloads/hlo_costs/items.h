@@ -1,0 +1,47 @@
+// A computation as a list of things that a chip does, each with its cost.
+//
+// In a module with fusions every kernel is an instruction: fusing has been done. In one without, as XLA's SPMD partitioner leaves it,
+// elementwise instructions are fused here: between two others (matmuls, custom calls, collectives, loops) those that read
+// each other are one kernel, which reads once what comes from outside and writes what others read. XLA's fusions may be fewer or
+// more; of all bytes most are the matmuls' and the collectives'.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "workloads/hlo/module.h"
+#include "workloads/hlo_costs/collectives.h"
+#include "workloads/hlo_costs/doing.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads::hlo {
+
+struct Item {
+    Doing doing{};
+    std::vector<std::uint32_t> members{};  ///< instructions, ascending; the last gives it its name
+    Compute work{};                        ///< of a kernel, and of a fusion beside its collectives
+    std::vector<FoundCollective> collectives{};
+    sim::Bytes bytes{};  ///< of a host copy or a prefetch
+};
+
+/// How costs are found that the text does not have.
+struct CostRules {
+    bool causal = true;  ///< attention kernels skip half of their scores
+    /// FLOPs of a custom call that the user gives; below 0: none.
+    std::function<double(const Instruction&)> flops{};
+};
+
+/// Whether anything in the module is a fusion.
+bool is_fused(const Module& module);
+
+/// In the order of the text; what does nothing is in none.
+std::vector<Item> items_of(const Module& module, const Computation& computation,
+                           const CostRules& rules);
+
+/// A custom call of which nothing but its operands and results is known.
+bool is_unknown_call(const Computation& computation, const Instruction& instruction,
+                     const CostRules& rules);
+
+}  // namespace podsim::workloads::hlo

@@ -1,0 +1,198 @@
+#include "workloads/hlo_costs/matmuls.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace podsim::workloads::hlo {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+/// By their results fp32 matmuls of a TPU are several of bf16; how many is the compiler's flag, so they count once.
+MatmulDtype dtype_of(const Shape& left, const Shape& right) {
+    const auto small = [](const Shape& shape, std::string_view prefix) {
+        return shape.element.starts_with(prefix);
+    };
+    if (small(left, "f8") && small(right, "f8")) {
+        return MatmulDtype::fp8;
+    }
+    const auto whole = [&](const Shape& shape) {
+        return shape.element == "s8" || shape.element == "u8" || shape.element == "s4" ||
+               shape.element == "u4";
+    };
+    return whole(left) && whole(right) ? MatmulDtype::int8 : MatmulDtype::bf16;
+}
+
+double product_of(const Module& module, const Instruction& at, const Shape& shape,
+                  const Dims& which) {
+    double product = 1;
+    for (const std::int64_t dim : which) {
+        if (dim < 0 || dim >= static_cast<std::int64_t>(shape.dims.size())) {
+            throw module.error(at, "a dimension that its operand does not have");
+        }
+        product *= static_cast<double>(shape.dims[static_cast<std::size_t>(dim)]);
+    }
+    return product;
+}
+
+Matmul dot(const Module& module, const Instruction& at, const Shape& left, const Shape& right) {
+    const Dims contracted = at.numbers("lhs_contracting_dims");
+    const double k = product_of(module, at, left, contracted);
+    const double batch = product_of(module, at, left, at.numbers("lhs_batch_dims"));
+    const double of_right = product_of(module, at, right, at.numbers("rhs_contracting_dims")) *
+                            product_of(module, at, right, at.numbers("rhs_batch_dims"));
+    const double of_left = k * batch;
+    return {{.m = of_left > 0 ? left.elements() / of_left : 0,
+             .k = k,
+             .n = of_right > 0 ? right.elements() / of_right : 0,
+             .count = batch},
+            dtype_of(left, right)};
+}
+
+/// One spatial dimension of a convolution's window.
+struct Window {
+    std::int64_t size = 1;
+    std::int64_t stride = 1;
+    std::int64_t pad_low = 0;
+    std::int64_t lhs_dilate = 1;
+    std::int64_t rhs_dilate = 1;
+};
+
+/// `1x3`, `0_1x2_2` (the first number of each), as far as they go.
+Dims numbers_by_dimension(std::string_view written) {
+    Dims all;
+    while (!written.empty()) {
+        std::int64_t value = 0;
+        const char* const end = written.data() + written.size();
+        const auto [behind, failure] = std::from_chars(written.data(), end, value);
+        if (failure != std::errc()) {
+            break;
+        }
+        all.push_back(value);
+        const std::size_t next = written.find('x');
+        if (next == std::string_view::npos) {
+            break;
+        }
+        written.remove_prefix(next + 1);
+    }
+    return all;
+}
+
+std::vector<Window> windows_of(const Instruction& at, std::size_t count) {
+    std::vector<Window> all(count);
+    std::string_view window = at.find("window").value_or(std::string_view());
+    const auto read = [&](std::string_view key, std::int64_t Window::*member) {
+        const std::size_t found = window.find(std::string(key) + "=");
+        if (found == std::string_view::npos) {
+            return;
+        }
+        std::string_view rest = window.substr(found + key.size() + 1);
+        rest = rest.substr(0, rest.find_first_of(" }"));
+        const Dims numbers = numbers_by_dimension(rest);
+        for (std::size_t i = 0; i < std::min(numbers.size(), count); ++i) {
+            all[i].*member = numbers[i];
+        }
+    };
+    read("size", &Window::size);
+    read("stride", &Window::stride);
+    read("pad", &Window::pad_low);
+    read("lhs_dilate", &Window::lhs_dilate);
+    read("rhs_dilate", &Window::rhs_dilate);
+    return all;
+}
+
+/// Pairs of an output position and a window position that meet an input.
+double meetings(const Window& window, std::int64_t input, std::int64_t output) {
+    const std::int64_t last = (input - 1) * window.lhs_dilate;
+    double count = 0;
+    for (std::int64_t o = 0; o < output; ++o) {
+        const std::int64_t base = o * window.stride - window.pad_low;
+        if (window.lhs_dilate == 1) {
+            // 0 <= base + w d <= last
+            const std::int64_t d = window.rhs_dilate;
+            const std::int64_t from = base >= 0 ? 0 : (-base + d - 1) / d;
+            const std::int64_t to = base > last ? -1 : std::min((last - base) / d, window.size - 1);
+            count += static_cast<double>(std::max<std::int64_t>(0, to - from + 1));
+            continue;
+        }
+        for (std::int64_t w = 0; w < window.size; ++w) {
+            const std::int64_t position = base + w * window.rhs_dilate;
+            count += position >= 0 && position <= last && position % window.lhs_dilate == 0;
+        }
+    }
+    return count;
+}
+
+/// Where a letter stands among the dimensions of a label, `b0f`.
+std::size_t place_of(const Module& module, const Instruction& at, std::string_view label,
+                     char letter, const Shape& shape) {
+    const std::size_t place = label.find(letter);
+    if (place >= shape.dims.size()) {
+        throw module.error(at, "dim_labels that do not fit the operands");
+    }
+    return place;
+}
+
+double group_count(const Instruction& at, std::string_view key) {
+    const Dims one = numbers_by_dimension(at.find(key).value_or("1"));
+    return one.empty() || one.front() < 1 ? 1 : static_cast<double>(one.front());
+}
+
+Matmul convolution(const Module& module, const Instruction& at, const Shape& left,
+                   const Shape& right) {
+    const std::string_view labels = at.find("dim_labels").value_or(std::string_view());
+    const std::size_t under = labels.find('_');
+    const std::size_t arrow = labels.find("->");
+    if (under == std::string_view::npos || arrow == std::string_view::npos || under > arrow) {
+        throw module.error(at, "a convolution without dim_labels");
+    }
+    const std::string_view lhs = labels.substr(0, under);
+    const std::string_view rhs = labels.substr(under + 1, arrow - under - 1);
+    const std::string_view out = labels.substr(arrow + 2);
+    if (lhs.size() != left.dims.size() || rhs.size() != right.dims.size() ||
+        out.size() != at.shape.dims.size()) {
+        throw module.error(at, "dim_labels that do not fit the operands");
+    }
+    const auto length = [&](std::string_view label, char letter, const Shape& shape) {
+        return static_cast<double>(shape.dims[place_of(module, at, label, letter, shape)]);
+    };
+    MatmulShape shape{.m = length(lhs, 'b', left) / group_count(at, "batch_group_count"),
+                      .k = length(rhs, 'i', right),
+                      .n = length(out, 'f', at.shape)};
+    const std::vector<Window> windows = windows_of(at, lhs.size() >= 2 ? lhs.size() - 2 : 0);
+    for (std::size_t d = 0; d < windows.size(); ++d) {
+        const char letter = static_cast<char>('0' + d);
+        const auto input = static_cast<std::int64_t>(length(lhs, letter, left));
+        const auto output = static_cast<std::int64_t>(length(out, letter, at.shape));
+        const double met = meetings(windows[d], input, output);
+        if (output == 1) {
+            shape.k *= met;
+        } else if (windows[d].size == 1) {
+            shape.m *= met;
+        } else {
+            shape.count *= met;
+        }
+    }
+    return {shape, dtype_of(left, right)};
+}
+
+}  // namespace
+
+bool is_matmul(const Instruction& instruction) {
+    return instruction.opcode == "dot" || instruction.opcode == "convolution";
+}
+
+Matmul matmul_of(const Module& module, const Computation& computation,
+                 const Instruction& instruction) {
+    if (instruction.operands.size() < 2) {
+        throw module.error(instruction, "a matmul of fewer than two operands");
+    }
+    const Shape& left = computation.instructions[instruction.operands[0]].shape;
+    const Shape& right = computation.instructions[instruction.operands[1]].shape;
+    return instruction.opcode == "dot" ? dot(module, instruction, left, right)
+                                       : convolution(module, instruction, left, right);
+}
+
+}  // namespace podsim::workloads::hlo

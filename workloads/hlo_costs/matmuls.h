@@ -1,0 +1,29 @@
+// `dot` and `convolution` as matmuls. XLA for TPUs writes every matmul as a convolution.
+//
+//   dot            2 b m k n: b of the batch dimensions, m and n of what is left of the operands, k contracted
+//   convolution    2 N O I / groups x the product over spatial dimensions of V, where V counts the pairs of an output
+//                  position and a window position that meets an input, not padding or a gap of dilation
+// A batch dimension of a matmul is a spatial one whose window is as long as the output and padded so that V is that length; one that is
+// contracted has an output of 1 and V the window's length.
+// Source: openxla/xla, xla/service/hlo_cost_analysis.cc (HandleConvolutionWithWindow).
+#pragma once
+
+#include <vector>
+
+#include "workloads/hlo/module.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads::hlo {
+
+struct Matmul {
+    MatmulShape shape;
+    MatmulDtype dtype = MatmulDtype::bf16;
+    [[nodiscard]] double flops() const { return 2 * shape.m * shape.k * shape.n * shape.count; }
+};
+
+bool is_matmul(const Instruction& instruction);
+/// Of an instruction that is one. Throws sim::InputError where its attributes do not fit its operands.
+Matmul matmul_of(const Module& module, const Computation& computation,
+                 const Instruction& instruction);
+
+}  // namespace podsim::workloads::hlo

@@ -1,0 +1,306 @@
+#include "workloads/hlo_costs/totals.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+
+#include "workloads/hlo/device_groups.h"
+#include "workloads/hlo_costs/attention_kernels.h"
+#include "workloads/hlo_costs/matmuls.h"
+#include "workloads/hlo_costs/traffic.h"
+#include "workloads/hlo_costs/trips.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+bool names(const Instruction& instruction, std::string_view text) {
+    return instruction.op_name().find(text) != std::string_view::npos;
+}
+
+/// Annotations that only a program which is not cut into devices' parts has so many of.
+constexpr int kMostShardings = 4;
+
+class Sum {
+public:
+    /// Of one computation alone.
+    Totals of(const Computation& computation) {
+        add(computation, 1);
+        return std::move(totals_);
+    }
+
+    Sum(const Module& module, const CostRules& rules, const GivenTrips& given)
+        : module_(module), rules_(rules), given_(given), passes_(module) {}
+
+    Totals whole() {
+        refuse_unpartitioned(module_);
+        totals_.devices = devices_of(module_);
+        totals_.devices_stated = module_.stated_devices().has_value();
+        for (const std::uint32_t entry : entries_of(module_)) {
+            const Computation& computation = module_.computations[entry];
+            for (const Instruction& each : computation.instructions) {
+                if (each.opcode == "parameter") {
+                    totals_.parameters += in_hbm(each.shape);
+                }
+            }
+            add(computation, 1);
+        }
+        std::ranges::sort(totals_.unknown_calls);
+        const auto again = std::ranges::unique(totals_.unknown_calls);
+        totals_.unknown_calls.erase(again.begin(), again.end());
+        return std::move(totals_);
+    }
+
+private:
+    const std::vector<Item>& items(const Computation& computation) {
+        const auto [entry, added] = items_.try_emplace(&computation);
+        if (added) {
+            entry->second = items_of(module_, computation, rules_);
+        }
+        return entry->second;
+    }
+
+    void add(const Computation& computation, double times) {
+        for (const Item& item : items(computation)) {
+            const Instruction& at = computation.instructions[item.members.back()];
+            switch (item.doing) {
+                case Doing::loop:
+                    add_loop(computation, at, times);
+                    break;
+                case Doing::call:
+                    add_called(at, 0, times);
+                    break;
+                case Doing::branches:
+                    ++totals_.branches;
+                    add_longest_branch(at, times);
+                    break;
+                case Doing::host_copy:
+                    totals_.host_copies += times;
+                    totals_.host_bytes += item.bytes * times;
+                    count_custom_call(at, times);
+                    break;
+                default:
+                    add_item(computation, item, times);
+            }
+        }
+    }
+
+    void add_called(const Instruction& at, std::size_t which, double times) {
+        if (which < at.called.size() && at.called[which] != kNothing) {
+            add(module_.computations[at.called[which]], times);
+        }
+    }
+
+    void add_loop(const Computation& computation, const Instruction& at, double times) {
+        const std::int64_t trips = trips_or_error(module_, computation, at, given_);
+        totals_.loops.push_back({at.name, trips, times, at.line});
+        const LoopParts parts = parts_of(module_, at);
+        if (parts.condition != nullptr) {
+            add(*parts.condition, times * static_cast<double>(trips + 1));
+        }
+        if (parts.body != nullptr) {
+            add(*parts.body, times * static_cast<double>(trips));
+        }
+    }
+
+    void add_longest_branch(const Instruction& at, double times) {
+        if (const auto branch = longest_branch(module_, at, rules_, given_)) {
+            add_called(at, *branch, times);
+        }
+    }
+
+    void add_item(const Computation& computation, const Item& item, double times) {
+        const Instruction& at = computation.instructions[item.members.back()];
+        for (const FoundCollective& collective : item.collectives) {
+            add_collective(at, collective, times);
+        }
+        if (item.doing == Doing::prefetch) {
+            totals_.hbm += item.bytes * times;
+            return;
+        }
+        totals_.hbm += item.work.hbm * times;
+        totals_.vector += item.work.vector * times;
+        const std::string pass(to_string(passes_.of(at)));
+        if (item.work.flops.value() > 0) {
+            totals_.flops_by_pass[pass] += item.work.flops * times;
+        }
+        if (attention_of(computation, at)) {
+            totals_.attention_flops += item.work.flops * times;
+        } else if (at.opcode == "custom-call" && item.work.flops.value() > 0) {
+            totals_.given_flops += item.work.flops * times;
+        } else {
+            totals_.matmul_flops += item.work.flops * times;
+            totals_.matmuls += static_cast<double>(item.work.matmuls.size()) * times;
+        }
+        count_custom_call(at, times);
+        if (is_unknown_call(computation, at, rules_)) {
+            totals_.unknown_calls.emplace_back(at.text("custom_call_target"));
+        }
+    }
+
+    void count_custom_call(const Instruction& at, double times) {
+        if (at.opcode == "custom-call") {
+            totals_.custom_calls[std::string(at.text("custom_call_target"))] += times;
+        }
+    }
+
+    void add_collective(const Instruction& at, const FoundCollective& collective, double times) {
+        const auto devices = static_cast<double>(totals_.devices);
+        double size = devices;
+        std::string groups = "pairs";
+        if (collective.operation != collectives::Operation::permute) {
+            const DeviceGroups read =
+                collective.groups.empty() ? DeviceGroups{} : read_groups(collective.groups);
+            size = read.groups.empty() ? devices : static_cast<double>(read.groups.front().size());
+            const auto digits = digits_of(read, totals_.devices);
+            groups = digits ? iota_text(*digits, totals_.devices) : "irregular";
+        }
+        CollectiveTotal& total =
+            totals_
+                .collectives[{std::string(collectives::to_string(collective.operation)), groups}];
+        total.count += times;
+        total.result += collective.result * times;
+        total.received += received(collective, size) * times;
+        total.was_all_reduce += collective.was_all_reduce ? times : 0;
+        total.passes[std::string(to_string(passes_.of(at)))] += times;
+    }
+
+    static sim::Bytes received(const FoundCollective& collective, double size) {
+        const double others = size > 0 ? (size - 1) / size : 0;
+        switch (collective.operation) {
+            case collectives::Operation::all_reduce:
+                return collective.stored * 2 * others;
+            case collectives::Operation::permute:
+            case collectives::Operation::broadcast:
+                return collective.stored;
+            default:
+                return collective.stored * others;
+        }
+    }
+
+    const Module& module_;
+    const CostRules& rules_;
+    const GivenTrips& given_;
+    const Passes passes_;
+    Totals totals_;
+    std::map<const Computation*, std::vector<Item>> items_;
+};
+
+}  // namespace
+
+std::int64_t devices_of(const Module& module) {
+    std::int64_t devices = std::max<std::int64_t>(1, module.stated_devices().value_or(1));
+    for (const Computation& computation : module.computations) {
+        for (const Instruction& each : computation.instructions) {
+            if (const auto groups = each.find("replica_groups")) {
+                devices = std::max(devices, read_groups(*groups).devices());
+            }
+            if (const auto pairs = each.find("source_target_pairs")) {
+                for (const auto& [from, to] : read_pairs(*pairs)) {
+                    devices = std::max({devices, from + 1, to + 1});
+                }
+            }
+        }
+    }
+    return devices;
+}
+
+Passes::Passes(const Module& module)
+    : trains_(std::ranges::any_of(module.computations, [](const Computation& computation) {
+          return std::ranges::any_of(computation.instructions, [](const Instruction& each) {
+              return names(each, "transpose(");
+          });
+      })) {}
+
+Pass Passes::of(const Instruction& instruction) const {
+    if (names(instruction, "rematted_computation")) {
+        return Pass::recompute;
+    }
+    if (names(instruction, "transpose(")) {
+        return Pass::backward;
+    }
+    return names(instruction, "jvp(") || !trains_ ? Pass::forward : Pass::optimizer;
+}
+
+void refuse_unpartitioned(const Module& module) {
+    int shardings = 0;
+    bool partitioned = false;
+    const Instruction* first = nullptr;
+    for (const Computation& computation : module.computations) {
+        for (const Instruction& each : computation.instructions) {
+            partitioned = partitioned || is_collective_opcode(base_opcode(each)) ||
+                          each.opcode == "partition-id";
+            if (each.opcode == "custom-call" && each.text("custom_call_target") == "Sharding") {
+                ++shardings;
+                first = first == nullptr ? &each : first;
+            }
+        }
+    }
+    if (shardings > kMostShardings && !partitioned) {
+        throw module.error(*first,
+                           fmt::format("the module is not partitioned yet: it has {} annotations "
+                                       "of sharding and no collective",
+                                       shardings),
+                           "dump *after_optimizations.txt, or what XLA's SPMD partitioner leaves "
+                           "(--xla_dump_hlo_pass_re=spmd)");
+    }
+}
+
+std::int64_t trips_or_error(const Module& module, const Computation& computation,
+                            const Instruction& loop, const GivenTrips& given) {
+    if (const auto found = given.find(loop.name); found != given.end()) {
+        return found->second;
+    }
+    if (const auto trips = trips_of(module, computation, loop)) {
+        return *trips;
+    }
+    throw module.error(loop, "the text does not tell how often this loop goes round",
+                       fmt::format("say --trips {}=N", loop.name));
+}
+
+std::optional<std::uint32_t> longest_branch(const Module& module, const Instruction& at,
+                                            const CostRules& rules, const GivenTrips& given) {
+    std::optional<std::uint32_t> longest;
+    double most = -1;
+    for (std::uint32_t branch = 0; branch < at.called.size(); ++branch) {
+        if (at.called[branch] == kNothing) {
+            continue;
+        }
+        const Totals of = Sum(module, rules, given).of(module.computations[at.called[branch]]);
+        const double flops = (of.matmul_flops + of.attention_flops + of.given_flops).value();
+        if (flops > most) {
+            most = flops;
+            longest = branch;
+        }
+    }
+    return longest;
+}
+
+std::vector<std::uint32_t> entries_of(const Module& module) {
+    if (module.entry != kNothing) {
+        return {module.entry};
+    }
+    std::vector<bool> called(module.computations.size());
+    for (const Computation& computation : module.computations) {
+        for (const Instruction& each : computation.instructions) {
+            for (const std::uint32_t callee : each.called) {
+                if (callee != kNothing) {
+                    called[callee] = true;
+                }
+            }
+        }
+    }
+    std::vector<std::uint32_t> entries;
+    for (std::uint32_t i = 0; i < called.size(); ++i) {
+        if (!called[i]) {
+            entries.push_back(i);
+        }
+    }
+    return entries;
+}
+
+Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given) {
+    return Sum(module, rules, given).whole();
+}
+
+}  // namespace podsim::workloads::hlo

@@ -1,0 +1,86 @@
+// What a module does in one run, of one device: FLOPs, bytes and collectives, each counted as often as the loops around it go round.
+//
+// XLA's own cost analysis counts a loop's body once and collectives not at all. Of a `conditional` the branch with most FLOPs counts
+// (`branches` says how many there are); of fusions and asynchronous wrappers what they carry out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workloads/hlo/module.h"
+#include "workloads/hlo_costs/items.h"
+#include "workloads/program/step_program.h"
+
+namespace podsim::workloads::hlo {
+
+/// Collectives of one kind over the same groups.
+struct CollectiveTotal {
+    double count = 0;
+    sim::Bytes result;          ///< of their results
+    sim::Bytes received;        ///< the least that a device must receive of other members
+    double was_all_reduce = 0;  ///< of `count`: written as AllReduces
+    std::map<std::string, double> passes{};  ///< of `count`
+};
+
+struct LoopTotal {
+    std::string name;
+    std::int64_t trips = 0;
+    double runs = 0;  ///< of the loop itself
+    int line = 0;
+};
+
+struct Totals {
+    std::int64_t devices = 1;
+    bool devices_stated = false;
+    double matmuls = 0;
+    sim::Flops matmul_flops;
+    sim::Flops attention_flops;  ///< of kernels known by their names
+    sim::Flops given_flops;      ///< of custom calls, by the user
+    sim::Flops vector;
+    sim::Bytes hbm;
+    std::map<std::string, sim::Flops> flops_by_pass;  ///< of matmuls and attention
+    /// By operation and groups, `[64,2]<=[2,64]T(1,0)`; `pairs` of permutes, `irregular` of groups of no regular form.
+    std::map<std::pair<std::string, std::string>, CollectiveTotal> collectives;
+    std::map<std::string, double> custom_calls;  ///< by target
+    std::vector<std::string> unknown_calls;      ///< targets of which nothing is known
+    double host_copies = 0;
+    sim::Bytes host_bytes;
+    std::vector<LoopTotal> loops;
+    double branches = 0;
+    sim::Bytes parameters;  ///< arguments of the entry
+};
+
+/// How often loops go round that do not say so: by name. Others are an error.
+using GivenTrips = std::map<std::string, std::int64_t>;
+
+/// Numbers that appear in groups and pairs, and what the header states, whichever is more; 1 without either.
+std::int64_t devices_of(const Module& module);
+/// Which pass an instruction belongs to, by its op_name: JAX writes `rematted_computation` in what is computed again, `transpose(` in what
+/// the backward pass does, `jvp(` in the forward one; what is in none of them is the optimizer. A module without gradients is all forward.
+class Passes {
+public:
+    explicit Passes(const Module& module);
+    [[nodiscard]] Pass of(const Instruction& instruction) const;
+
+private:
+    bool trains_ = false;
+};
+/// Trips of a loop, as written or given. Throws sim::InputError that names the loop.
+std::int64_t trips_or_error(const Module& module, const Computation& computation,
+                            const Instruction& loop, const GivenTrips& given);
+/// Which of the computations that a `conditional` calls has most FLOPs; nothing where the text has none of them.
+std::optional<std::uint32_t> longest_branch(const Module& module, const Instruction& at,
+                                            const CostRules& rules, const GivenTrips& given);
+/// What a run begins with: the entry; of a text that was cut off all computations that nothing calls.
+std::vector<std::uint32_t> entries_of(const Module& module);
+
+/// Throws sim::InputError for a module that is not partitioned yet.
+void refuse_unpartitioned(const Module& module);
+/// The same, and for a loop of unknown trips.
+Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given);
+
+}  // namespace podsim::workloads::hlo
