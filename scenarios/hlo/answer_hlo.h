@@ -8,7 +8,7 @@
 #include "scenarios/hlo/hlo_request.h"
 #include "scenarios/hlo/simulate_hlo.h"
 #include "scenarios/text/json_text.h"
-#include "workloads/hlo_costs/totals.h"
+#include "workloads/hlo_totals/totals.h"
 
 namespace podsim::scenarios {
 

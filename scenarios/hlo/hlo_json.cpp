@@ -51,7 +51,7 @@ Json totals_json(const HloInput& input, const Totals& totals) {
     json.update(module_json(input));
     Json passes = Json::object();
     for (const auto& [pass, flops] : totals.flops_by_pass) {
-        passes[pass + "_flops"] = flops.value();
+        passes[pass] = flops.value();
     }
     Json loops = Json::array();
     for (const auto& loop : totals.loops) {
@@ -64,7 +64,7 @@ Json totals_json(const HloInput& input, const Totals& totals) {
                  {"matmul_flops", totals.matmul_flops.value()},
                  {"attention_flops", totals.attention_flops.value()},
                  {"given_flops", totals.given_flops.value()},
-                 {"by_pass", std::move(passes)},
+                 {"by_pass_flops", std::move(passes)},
                  {"vector_flops", totals.vector.value()},
                  {"hbm_bytes", totals.hbm.value()},
                  {"argument_bytes", totals.parameters.value()},
@@ -74,7 +74,8 @@ Json totals_json(const HloInput& input, const Totals& totals) {
                  {"unknown_custom_calls", totals.unknown_calls},
                  {"host_copies", totals.host_copies},
                  {"host_copy_bytes", totals.host_bytes.value()},
-                 {"conditionals", totals.branches}});
+                 {"conditionals", totals.branches},
+                 {"sends_left_out", totals.left_out}});
     return json;
 }
 
@@ -93,7 +94,7 @@ Json hlo_json(const HloRequest& request, const HloResult& result, double wall_ti
          {"chips", hardware.chips()},
          {"profile", hardware.profile},
          {"profile_version", hardware.profile_version},
-         {"mesh", std::move(mesh)},
+         {"mesh_sizes", std::move(mesh)},
          {"step_time_s", decimal_seconds(result.step_time)},
          {"compute_s", decimal_seconds(result.compute)},
          {"exposed_communication_s", decimal_seconds(result.exposed_total)},
@@ -113,7 +114,10 @@ Json hlo_json(const HloRequest& request, const HloResult& result, double wall_ti
            {"capacity_bytes", result.capacity.value()}}},
          {"links", links_json(result.links)},
          {"open_permutes", result.open_permutes},
+         {"reordered_permutes", result.reordered_permutes},
          {"ragged_all_to_alls", result.ragged},
+         {"unknown_custom_calls", result.unknown_calls},
+         {"sends_left_out", result.left_out},
          {"operations", result.operations},
          {"events", result.events},
          {"played_events", result.played_events},

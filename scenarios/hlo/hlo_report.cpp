@@ -122,6 +122,10 @@ std::string others(const Totals& totals) {
         text += fmt::format("custom call {}: {}{}\n", target, static_cast<std::int64_t>(count),
                             unknown ? ", of which only the bytes are known (--flops)" : "");
     }
+    if (totals.left_out > 0) {
+        text += fmt::format("{} sends and receives between devices, which are not counted\n",
+                            static_cast<std::int64_t>(totals.left_out));
+    }
     if (totals.branches > 0) {
         text += fmt::format("{} conditionals: of each the branch of most FLOPs counts\n",
                             static_cast<std::int64_t>(totals.branches));
@@ -219,6 +223,20 @@ std::string assumptions(const HloResult& result) {
         say(fmt::format("{} permutes end at an edge of their axis and are played as if closed",
                         static_cast<std::int64_t>(result.open_permutes)));
     }
+    if (result.reordered_permutes > 0) {
+        say(
+            fmt::format("{} permutes shift along chips counted by x, y and z, not in the mesh's "
+                        "order",
+                        static_cast<std::int64_t>(result.reordered_permutes)));
+    }
+    if (!result.unknown_calls.empty()) {
+        say(fmt::format("of custom calls {} only the bytes are known (--flops REGEX=N)",
+                        fmt::join(result.unknown_calls, ", ")));
+    }
+    if (result.left_out > 0) {
+        say(fmt::format("{} sends and receives between devices are left out",
+                        static_cast<std::int64_t>(result.left_out)));
+    }
     if (result.ragged > 0) {
         say(fmt::format("{} ragged all-to-alls are played with the whole of their buffers",
                         static_cast<std::int64_t>(result.ragged)));
@@ -256,7 +274,9 @@ std::string hlo_report(const HloRequest& request, const HloResult& result, doubl
                         format_flops(result.flops), format_percent(result.hfu));
     text += fmt::format("  arguments {} of {} of HBM; what else is held is not followed\n",
                         format_bytes(result.arguments), format_bytes(result.capacity));
-    text += shares_section("Compute by pass", result.breakdown, result.step_time);
+    if (result.breakdown.size() > 1) {
+        text += shares_section("Compute by pass", result.breakdown, result.step_time);
+    }
     text += shares_section("Waits", result.exposed, result.step_time);
     text += shares_section("Critical path", result.critical_path, result.step_time);
     text += instructions_section("Longest kernels", result.kernels, result.step_time);

@@ -10,7 +10,7 @@
 #include "scenarios/spec/hardware.h"
 #include "scenarios/spec/request.h"
 #include "workloads/hlo/module.h"
-#include "workloads/hlo_costs/totals.h"
+#include "workloads/hlo_totals/totals.h"
 
 namespace podsim::scenarios {
 

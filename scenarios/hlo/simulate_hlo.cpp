@@ -16,8 +16,8 @@
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/watch/memory_limit.h"
-#include "workloads/hlo_costs/traffic.h"
 #include "workloads/hlo_step/import_step.h"
+#include "workloads/hlo_totals/totals.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -79,6 +79,28 @@ std::vector<InstructionTime> waits(const StepProgram& program, const std::vector
     return sorted(std::move(by_name));
 }
 
+/// Ranks of a permute count the chips of a group along x, then y, then z, the last fastest (collectives/vocabulary).
+bool in_rank_order(const topology::DeviceMesh& mesh, const std::vector<std::string>& axes) {
+    const topology::AxisFactor* before = nullptr;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        if (std::ranges::find(axes, axis.name) == axes.end()) {
+            continue;
+        }
+        for (const topology::AxisFactor& factor : axis.factors) {
+            if (factor.length == 1) {
+                continue;
+            }
+            if (before != nullptr &&
+                (factor.axis < before->axis ||
+                 (factor.axis == before->axis && factor.stride > before->stride))) {
+                return false;
+            }
+            before = &factor;
+        }
+    }
+    return true;
+}
+
 void add_path(const workloads::StepPrograms& programs, const LoweredStep& step,
               const AchievedHardware& hardware, const RunRecord& record, HloResult& result) {
     if (record.is_whole()) {
@@ -103,6 +125,12 @@ HloResult simulate_hlo(const HloRequest& request, Watch* watch) {
     for (const workloads::Op& op : imported.program.ops) {
         if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
             result.flops += work->flops;
+        }
+        if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
+            result.reordered_permutes += one->operation == collectives::Operation::permute &&
+                                                 !in_rank_order(result.devices.mesh, one->axes)
+                                             ? 1
+                                             : 0;
         }
     }
     const workloads::StepPrograms programs(std::move(imported.program));
@@ -140,13 +168,11 @@ HloResult simulate_hlo(const HloRequest& request, Watch* watch) {
         result.links.push_back(hbm_use(step.workload, std::vector{bytes_of_kernels(program)},
                                        step.layout, run.result.end));
     }
-    for (const std::uint32_t entry : workloads::hlo::entries_of(input.module)) {
-        for (const auto& each : input.module.computations[entry].instructions) {
-            if (each.opcode == "parameter") {
-                result.arguments += workloads::hlo::in_hbm(each.shape);
-            }
-        }
-    }
+    const workloads::hlo::Totals totals =
+        workloads::hlo::totals_of(input.module, input.rules, input.trips);
+    result.arguments = totals.parameters;
+    result.unknown_calls = totals.unknown_calls;
+    result.left_out = totals.left_out;
     result.capacity = hardware.chip.usable_hbm();
     if (record) {
         add_path(programs, step, hardware, *record, result);

@@ -33,6 +33,9 @@ struct HloResult {
     bool fused = false;
     double open_permutes = 0;
     double ragged = 0;
+    double reordered_permutes = 0;  ///< whose members podsim counts in another order than the mesh
+    std::vector<std::string> unknown_calls;  ///< targets of which only the bytes are known
+    double left_out = 0;                     ///< send and recv between devices
     std::size_t operations = 0;
     sim::Time step_time;
     sim::Time compute;

@@ -32,6 +32,7 @@ for name in "${names[@]}"; do
     [[ ! -d $here/corpus/$name ]] || seeds=("$here/corpus/$name")
     case $name in
     scenario) seeds+=("$top"/scenarios/{book,examples,published,quickstart}) ;;
+    hlo) seeds+=("$top"/scenarios/examples) ;;
     hf_config) seeds+=("$top/tests/workloads/configs") ;;
     esac
     echo "fuzz: $name, $seconds s"

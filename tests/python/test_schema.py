@@ -51,6 +51,9 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "collective", json_of(*one, "--op", "broadcast", "--root", "0,0,0", "--bytes", "1e6")
     yield "sizes", json_of(*one, "--op", "all-gather", "--bytes", "1e6:4e6:x2")
     yield "topology", json_of("topology", "--chip", "v4p", "--slice", "4x4x8", "--twisted")
+    module = SOURCE / "scenarios/examples/fsdp-mlp.hlo"
+    yield "hlo_stats", json_of("hlo", "stats", module)
+    yield "hlo_run", json_of("hlo", "run", module, "--chip", "v5p", "--slice", "4x4x4")
     yield "comparison", json_of("compare", SOURCE / "scenarios/book/sec6-4pods.yaml", gather, server)
     yield "serving", json_of("serve", server)
     yield "serving", json_of("serve", server, "--requests")
@@ -94,6 +97,7 @@ COUNTS = re.compile(
     r"(^|_)(chips|slices|hosts|cores|members|links|hops|events|parameters|tokens|sequence|stages?|microbatches|layers|steps|slots|"
     r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
     r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|not_looked_at|not_outlined|simulated|"
+    r"matmuls|calls|permutes|all_to_alls|all_reduce|copies|conditionals|runs|iterations|line|out|operations|pass|"
     r"devices|rows|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
 )
 RATIOS = {

@@ -50,6 +50,7 @@ struct Computation {
     std::uint32_t root = kNothing;
     std::string thread;  ///< execution_thread: `sparsecore`; empty: the main one
     int line = 0;
+    int column = 0;
 
     [[nodiscard]] const Instruction& root_instruction() const { return instructions[root]; }
     /// The instruction `parameter(number)`; nothing where there is none.

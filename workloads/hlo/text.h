@@ -38,6 +38,8 @@ public:
     /// What stands until the next of the characters in `until` outside of brackets, braces, parentheses and quoted text, without blanks at
     /// its ends. Throws sim::InputError where a bracket is not closed.
     std::string_view balanced(std::string_view until);
+    /// Goes behind blanks and comments.
+    void skip_to_text() { skip_blanks(); }
     /// Goes to the end of the line.
     void skip_line();
 
@@ -46,7 +48,7 @@ public:
     [[nodiscard]] sim::InputError error(const std::string& problem,
                                         const std::string& remedy = {}) const;
     [[nodiscard]] std::size_t offset() const { return at_; }
-    void go_to(std::size_t offset) { at_ = offset; }
+    void go_to(std::size_t offset) { at_ = offset < text_.size() ? offset : text_.size(); }
 
 private:
     void skip_blanks();

@@ -129,8 +129,7 @@ sim::Bytes hbm_of(const Module& module, const Computation& computation,
     }
     std::vector<std::uint32_t> read = instruction.operands;
     std::ranges::sort(read);
-    const auto again = std::ranges::unique(read);
-    read.erase(again.begin(), again.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
     sim::Bytes bytes = result;
     for (const std::uint32_t operand : read) {
         bytes += in_hbm(computation.instructions[operand].shape);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@ namespace podsim::workloads::hlo {
 namespace {
 
 constexpr int kMostSteps = 64;
+constexpr std::int64_t kMostValue = std::int64_t{1} << 50;  ///< no sum of a few is beyond the type
 
 std::optional<std::int64_t> number_in(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return failure == std::errc() ? std::optional(value) : std::nullopt;
+    const bool counts = failure == std::errc() && std::abs(value) < kMostValue;
+    return counts ? std::optional(value) : std::nullopt;
 }
 
 /// A whole number, or the loop's counter and a whole number.

@@ -81,8 +81,7 @@ private:
                 "give a module of fewer iterations, or fewer with --trips");
         }
         std::ranges::sort(op.after);
-        const auto again = std::ranges::unique(op.after);
-        op.after.erase(again.begin(), again.end());
+        op.after.erase(std::unique(op.after.begin(), op.after.end()), op.after.end());
         ops().push_back(std::move(op));
         return static_cast<OpIndex>(ops().size() - 1);
     }

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/hlo_costs/totals.h"
 #include "workloads/hlo_step/device_axes.h"
+#include "workloads/hlo_totals/totals.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads::hlo {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "workloads/hlo_costs/collectives.h"
-#include "workloads/hlo_costs/totals.h"
+#include "workloads/hlo_totals/totals.h"
 
 namespace podsim::workloads::hlo {
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -183,6 +184,25 @@ TEST_F(HloCommand, WhatIsAsynchronousHides) {
         ran(step(true), {"--chip", "v5p", "--slice", "4x4x4", "--fold", "off"});
     EXPECT_EQ(unfolded["step_time_s"], hidden["step_time_s"]);
     EXPECT_EQ(unfolded["simulated_chips"], 64);
+}
+
+// Of the module of the documentation all gathers hide but the first, of 8192 x 28672 weights; the matmuls of 32 layers are
+// 32 x 2 x 2 x 2048 x 8192 x 28672 FLOPs.
+TEST_F(HloCommand, TheExampleWaitsForItsFirstGather) {
+    const Outcome outcome =
+        podsim({"hlo", "run", source_folder() + "/scenarios/examples/fsdp-mlp.hlo", "--chip", "v5p",
+                "--slice", "4x4x4", "--profile", "ideal", "--hbm", "private", "--json", "-"});
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const SortedJson result = SortedJson::parse(outcome.out);
+    EXPECT_EQ(result["executed_flops"], 64.0 * 2 * 2048 * 8192 * 28672);
+    EXPECT_EQ(result["exposed_communication_s"],
+              collective({"--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather", "--axes",
+                          "xyz", "--bytes", "469762048"}));
+    EXPECT_EQ(result["waits"].size(), 1U);
+    EXPECT_EQ(result["waits"][0]["name"], "first");
+    EXPECT_NEAR(result["step_time_s"].get<double>(),
+                result["compute_s"].get<double>() + result["exposed_communication_s"].get<double>(),
+                1e-15);
 }
 
 TEST_F(HloCommand, Messages) {

@@ -1,5 +1,5 @@
 // Totals of a module, weighted by its loops, by hand.
-#include "workloads/hlo_costs/totals.h"
+#include "workloads/hlo_totals/totals.h"
 
 #include <gtest/gtest.h>
 #include <string>

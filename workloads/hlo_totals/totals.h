@@ -51,6 +51,7 @@ struct Totals {
     sim::Bytes host_bytes;
     std::vector<LoopTotal> loops;
     double branches = 0;
+    double left_out = 0;    ///< send and recv between devices
     sim::Bytes parameters;  ///< arguments of the entry
 };
 
@@ -75,7 +76,7 @@ std::int64_t trips_or_error(const Module& module, const Computation& computation
 /// Which of the computations that a `conditional` calls has most FLOPs; nothing where the text has none of them.
 std::optional<std::uint32_t> longest_branch(const Module& module, const Instruction& at,
                                             const CostRules& rules, const GivenTrips& given);
-/// What a run begins with: the entry; of a text that was cut off all computations that nothing calls.
+/// What a run begins with: the entry; of a text that was cut off all computations that nothing calls, but for the insides of fusions.
 std::vector<std::uint32_t> entries_of(const Module& module);
 
 /// Throws sim::InputError for a module that is not partitioned yet.

@@ -1,4 +1,4 @@
-#include "workloads/hlo_costs/totals.h"
+#include "workloads/hlo_totals/totals.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,6 +16,17 @@ namespace {
 
 bool names(const Instruction& instruction, std::string_view text) {
     return instruction.op_name().find(text) != std::string_view::npos;
+}
+
+/// Of a fused module: what is a part of the program, and not the inside of a fusion whose caller was cut off.
+bool runs_kernels(const Computation& computation) {
+    if (computation.name.starts_with("fused_computation")) {
+        return false;  // XLA's name for them
+    }
+    return std::ranges::any_of(computation.instructions, [](const Instruction& each) {
+        return each.opcode == "fusion" || each.opcode == "custom-call" || each.opcode == "while" ||
+               is_start(each) || is_collective_opcode(base_opcode(each));
+    });
 }
 
 /// Annotations that only a program which is not cut into devices' parts has so many of.
@@ -46,8 +57,9 @@ public:
             add(computation, 1);
         }
         std::ranges::sort(totals_.unknown_calls);
-        const auto again = std::ranges::unique(totals_.unknown_calls);
-        totals_.unknown_calls.erase(again.begin(), again.end());
+        totals_.unknown_calls.erase(
+            std::unique(totals_.unknown_calls.begin(), totals_.unknown_calls.end()),
+            totals_.unknown_calls.end());
         return std::move(totals_);
     }
 
@@ -61,6 +73,12 @@ private:
     }
 
     void add(const Computation& computation, double times) {
+        totals_.left_out +=
+            times * static_cast<double>(std::ranges::count_if(
+                        computation.instructions, [](const Instruction& each) {
+                            return (each.opcode == "send" || each.opcode == "recv") &&
+                                   each.find("is_host_transfer") != "true";
+                        }));
         for (const Item& item : items(computation)) {
             const Instruction& at = computation.instructions[item.members.back()];
             switch (item.doing) {
@@ -290,9 +308,10 @@ std::vector<std::uint32_t> entries_of(const Module& module) {
             }
         }
     }
+    const bool fused = is_fused(module);
     std::vector<std::uint32_t> entries;
     for (std::uint32_t i = 0; i < called.size(); ++i) {
-        if (!called[i]) {
+        if (!called[i] && (!fused || runs_kernels(module.computations[i]))) {
             entries.push_back(i);
         }
     }
