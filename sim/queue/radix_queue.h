@@ -268,8 +268,22 @@ private:
             front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(next_));
             next_ = 0;
         }
-        front_.push_back(event);
-        insert(front_, front_.size() - 1, next_, event);
+        const std::size_t middle = next_ + (front_.size() - next_) / 2;
+        if (next_ > 0 && event.time < front_[middle].time) {
+            insert_early(event);
+        } else {
+            front_.push_back(event);
+            insert(front_, front_.size() - 1, next_, event);
+        }
+    }
+
+    /// Before the middle of the front, into the room that what was popped has left: those that go before it move up.
+    void insert_early(const Event& event) {
+        Event* hole = front_.data() + --next_;
+        for (; hole[1].time <= event.time; ++hole) {
+            *hole = hole[1];
+        }
+        *hole = event;
     }
 
     /// Its later half goes back to buckets, but for what has the time of the first.
