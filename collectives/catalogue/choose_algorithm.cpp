@@ -21,21 +21,27 @@ CollectiveCall by(const CollectiveCall& call, Algorithm algorithm) {
     return one;
 }
 
-}  // namespace
-
-sim::Time lower_bound(const CollectiveCall& call, const LinkModel& link) {
+/// `physical`: the bound whatever the algorithm.
+sim::Time bound_of(const CollectiveCall& call, const LinkModel& link, sim::Seconds physical) {
     const OperationInfo& row = info(call.operation);
     const AlgorithmLoad load = row.load != nullptr ? row.load(call) : AlgorithmLoad{};
-    const sim::Seconds busy = std::max(physical_bound(call, link.rate), load.bytes / link.rate);
+    const sim::Seconds busy = std::max(physical, load.bytes / link.rate);
     const auto bytes_ps = static_cast<std::int64_t>(std::floor(busy.value() * 1e12 * (1 - 1e-12)));
     const std::int64_t hops_ps = load.hops * (sim::round_up(link.latency).ps - 1);
     return {std::max({bytes_ps, hops_ps, std::int64_t{0}})};
 }
 
+}  // namespace
+
+sim::Time lower_bound(const CollectiveCall& call, const LinkModel& link) {
+    return bound_of(call, link, physical_bound(call, link.rate));
+}
+
 sim::Time lower_bound_of_any(const CollectiveCall& call, const LinkModel& link) {
+    const sim::Seconds physical = physical_bound(call, link.rate);
     sim::Time least = sim::Time::max();
     for (const Algorithm algorithm : info(call.operation).candidates(call)) {
-        least = std::min(least, lower_bound(by(call, algorithm), link));
+        least = std::min(least, bound_of(by(call, algorithm), link, physical));
     }
     return least;
 }
@@ -46,10 +52,11 @@ Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, con
     if (list.size() == 1) {
         return list.front();
     }
+    const sim::Seconds physical = physical_bound(call, link.rate);
     using Turn = std::tuple<sim::Time, std::size_t>;  // a time, then the place in the list
     std::vector<Turn> turns;
     for (std::size_t i = 0; i < list.size(); ++i) {
-        turns.emplace_back(lower_bound(by(call, list[i]), link), i);
+        turns.emplace_back(bound_of(by(call, list[i]), link, physical), i);
     }
     std::ranges::sort(turns);
     std::optional<Turn> best;
