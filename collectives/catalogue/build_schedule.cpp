@@ -1,6 +1,8 @@
 #include "collectives/catalogue/build_schedule.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "collectives/catalogue/operations.h"
 #include "collectives/catalogue/resolve.h"
@@ -35,6 +37,26 @@ CollectiveSchedule build_schedule(const CollectiveCall& call, const ScheduleOpti
     }
     resolved.algorithm = resolve(resolved);
     return info(call.operation).build(resolved, options, shifts);
+}
+
+std::optional<sim::Schedule> on_places_of(ShiftTable& shifts, const sim::Schedule& schedule,
+                                          const ShiftTable& built_with) {
+    if (schedule.roles.size() != 1 ||
+        std::ranges::count(schedule.role_of_place, sim::kAbsent) > 0) {
+        return std::nullopt;
+    }
+    const std::vector<std::uint32_t> number = shifts.numbers_of(built_with);
+    sim::Schedule moved = schedule;
+    for (sim::Hop& hop : moved.hops) {
+        hop.shift = number[hop.shift];
+    }
+    for (sim::Transfer& transfer : moved.transfers) {
+        if (transfer.hop_count > 0) {
+            transfer.destination_shift = number[transfer.destination_shift];
+        }
+    }
+    moved.role_of_place.assign(static_cast<std::size_t>(shifts.places().size()), 0);
+    return moved;
 }
 
 topology::Lattice folded_places(const CollectiveCall& call) {

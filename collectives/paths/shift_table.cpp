@@ -32,6 +32,17 @@ std::uint32_t ShiftTable::number(const Shift& shift) {
     return entry->second;
 }
 
+std::vector<std::uint32_t> ShiftTable::numbers_of(const ShiftTable& other) {
+    std::vector<std::uint32_t> numbers(other.numbers_.size());
+    for (const auto& [key, there] : other.numbers_) {
+        numbers[there] = number(Shift{.chips = {key[0], key[1], key[2]},
+                                      .slices = {.stride = key[3], .length = key[4]},
+                                      .ranks = key[5],
+                                      .to_host = key[6] != 0});
+    }
+    return numbers;
+}
+
 topology::MachineRoutes& ShiftTable::routes() {
     if (!routes_.has_value()) {
         routes_.emplace(places_.chips, host_box_);

@@ -38,6 +38,8 @@ public:
         return number(Shift{.chips = displacement});
     }
     std::uint32_t number(const Shift& shift);
+    /// [number in `other`]: that of the same displacement.
+    std::vector<std::uint32_t> numbers_of(const ShiftTable& other);
 
     /// [shift][place] -> place, sim::kNoPlace beyond an edge: what sim::Machine::shifts holds.
     [[nodiscard]] const std::vector<std::uint32_t>& table() const { return table_; }

@@ -34,16 +34,15 @@ Layout layout_of(const AchievedHardware& hardware, const StageCollective& collec
 
 Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collective,
                 collectives::Algorithm algorithm, const Layout& layout) {
-    collectives::ShiftTable shifts = layout.shifts();
+    Lone lone{.workload = {}, .hops = 0, .served = {}, .shifts = layout.shifts()};
     collectives::CollectiveCall call = collective.call(hardware.slice);
     call.algorithm = algorithm;
     collectives::CollectiveSchedule built =
-        collectives::build_schedule(call, schedule_options(hardware, layout), shifts);
-    Lone lone;
+        collectives::build_schedule(call, schedule_options(hardware, layout), lone.shifts);
     lone.hops = built.hops;
     lone.served = std::move(built.served);
     sim::Workload& workload = lone.workload;
-    workload.machine = build_machine(hardware, shifts, shifts.uses_hosts());
+    workload.machine = build_machine(hardware, lone.shifts, lone.shifts.uses_hosts());
     workload.schedules.push_back(std::move(built.schedule));
     workload.operations.push_back({});
     sim::Task task;
@@ -99,8 +98,7 @@ Picked pick_algorithm(const AchievedHardware& hardware, const StageCollective& c
     const collectives::Algorithm chosen = collectives::choose(
         call, schedule_options(hardware, layout), link_model(hardware), simulate);
     // Of equals another may be chosen than the first to run.
-    return fastest.algorithm == chosen && memory_rate(hardware) == 0 ? std::move(fastest)
-                                                                     : Picked{chosen};
+    return fastest.algorithm == chosen ? std::move(fastest) : Picked{chosen};
 }
 
 }  // namespace podsim::scenarios

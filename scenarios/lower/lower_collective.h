@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collectives/catalogue/closed_form.h"
+#include "collectives/paths/shift_table.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/layout.h"
 #include "scenarios/spec/request.h"
@@ -18,6 +19,7 @@ struct Lone {
     sim::Workload workload;  ///< one task, whose duration is the launch cost
     int hops = 0;
     std::string served;  ///< what carries the bytes, where the algorithm has a choice
+    collectives::ShiftTable shifts;  ///< the displacements of its schedule
 };
 
 /// Where it is simulated: what the group folds to, or what its ends leave of that.
@@ -28,7 +30,7 @@ Lone lower_lone(const AchievedHardware& hardware, const StageCollective& collect
                 collectives::Algorithm algorithm, const Layout& layout);
 
 /// The algorithm that carries out a collective, and its folded run if choosing it took one. What else asks for the HBM is
-/// not known when it is chosen, so every candidate has the HBM for itself.
+/// not known when it is chosen, so every candidate runs as if it asked for none.
 struct Picked {
     collectives::Algorithm algorithm{};
     std::optional<Lone> lone{};

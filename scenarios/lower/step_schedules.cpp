@@ -114,7 +114,12 @@ std::shared_ptr<const sim::Schedule> StepSchedules::build(const workloads::Colle
     if (collective.step) {
         return build_step(collective, lone);
     }
-    const auto pick = [&] { return pick_algorithm(hardware_, lone, watch_).algorithm; };
+    std::optional<Lone> alone;  // as it ran to be picked
+    const auto pick = [&] {
+        Picked picked = pick_algorithm(hardware_, lone, watch_);
+        alone = std::move(picked.lone);
+        return picked.algorithm;
+    };
     // What is known of others says nothing of a permute by another shift.
     const bool permutes = collective.operation == collectives::Operation::permute;
     lone.algorithm = permutes ? pick() : known_.collectives.algorithm(hardware_, lone, pick);
@@ -127,7 +132,11 @@ std::shared_ptr<const sim::Schedule> StepSchedules::build(const workloads::Colle
             collectives::build_schedule(call, options_, shifts_).schedule);
     }
     return known_.here.schedule(KnownSchedules::key(lone, std::nullopt), [&] {
-        return collectives::build_schedule(call, options_, shifts_).schedule;
+        std::optional<sim::Schedule> moved =
+            alone ? collectives::on_places_of(shifts_, alone->workload.schedules[0], alone->shifts)
+                  : std::nullopt;
+        return moved ? *std::move(moved)
+                     : collectives::build_schedule(call, options_, shifts_).schedule;
     });
 }
 

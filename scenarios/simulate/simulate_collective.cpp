@@ -6,6 +6,7 @@
 #include "scenarios/explain/hbm_use.h"
 #include "scenarios/explain/limiting_links.h"
 #include "scenarios/lower/lower_collective.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/lower/run_memory.h"
 #include "scenarios/simulate/simulate.h"
 
@@ -99,7 +100,7 @@ CollectiveResult simulate_collective(const CollectiveRequest& request, Fold fold
     CollectiveResult result;
     Picked picked = pick_algorithm(hardware, collective, watch);
     result.algorithm = picked.algorithm;
-    const bool has_run = picked.lone && fold == Fold::automatic;
+    const bool has_run = picked.lone && fold == Fold::automatic && memory_rate(hardware) == 0;
     Lone lone = has_run ? std::move(*picked.lone)
                         : lower_lone(hardware, collective, result.algorithm, layout);
     result.hops = lone.hops;
