@@ -18,7 +18,7 @@ namespace podsim::scenarios {
 struct Lone {
     sim::Workload workload;  ///< one task, whose duration is the launch cost
     int hops = 0;
-    std::string served;  ///< what carries the bytes, where the algorithm has a choice
+    std::string served;              ///< what carries the bytes, where the algorithm has a choice
     collectives::ShiftTable shifts;  ///< the displacements of its schedule
 };
 

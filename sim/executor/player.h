@@ -28,7 +28,7 @@ private:
     using Some = std::array<std::uint32_t, Pending::kMostMembers>;
 
     void start_first_tasks();
-    /// Tells the observer, which there must be, now and then, how far the run is.
+    /// Tells the observer, which there must be, how far the run is, and says when again.
     [[gnu::noinline]] void report_progress();
     [[nodiscard]] std::uint64_t played_events() const;
     void play_round();
@@ -148,7 +148,8 @@ private:
     const bool watched_ = state_.hop_observer != nullptr || state_.memories.active();  ///< hops
     std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
     Pending pending_;
-    std::uint64_t next_report_ = kFirstReport;
+    std::uint64_t next_report_ =
+        ~std::uint64_t{0};          ///< after so many events; never without an observer
     std::uint64_t all_events_ = 0;  ///< with an observer
     const GoesBefore goes_before_{state_};
     ServedHop last_;

@@ -21,6 +21,7 @@ Player<Pending>::Player(const Workload& workload, Observer* observer, bool reuse
     }
     if (observer != nullptr) {
         all_events_ = state_.all_events();
+        next_report_ = kFirstReport;
     }
 }
 
@@ -28,7 +29,7 @@ template <class Pending>
 ExecutionResult Player<Pending>::run() {
     start_first_tasks();
     while (true) {
-        if (state_.observer != nullptr) {
+        if (state_.result.events >= next_report_) {
             report_progress();
         }
         play_round();
@@ -74,10 +75,10 @@ std::uint64_t Player<Pending>::played_events() const {
 
 template <class Pending>
 void Player<Pending>::report_progress() {
-    if (const std::uint64_t played = played_events(); played >= next_report_) {
-        next_report_ = played + std::min(played / kShareBetweenReports, kMostBetweenReports);
-        state_.observer->reached({state_.now, state_.result.events, all_events_, played});
-    }
+    const std::uint64_t played = played_events();
+    next_report_ =
+        state_.result.events + std::min(played / kShareBetweenReports, kMostBetweenReports);
+    state_.observer->reached({state_.now, state_.result.events, all_events_, played});
 }
 
 template <class Pending>
@@ -96,8 +97,12 @@ void Player<Pending>::play_round() {
 template <class Pending>
 void Player<Pending>::skip_repeats() {
     std::vector<Event> pending = pending_.pending();
+    const std::uint64_t skipped = reuse_->skipped_events();
     if (!reuse_->skip_repeats(pending)) {
         return;
+    }
+    if (state_.observer != nullptr) {
+        next_report_ += reuse_->skipped_events() - skipped;
     }
     if constexpr (Pending::kReplaces) {
         pending_.replace(pending);

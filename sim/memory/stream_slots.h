@@ -32,7 +32,9 @@ public:
         [[nodiscard]] SharedServer::Key key() const { return {owner.kind, number}; }
     };
 
-    explicit StreamSlots(std::size_t places) : counts_(places) { make_room(kFirstRoom); }
+    explicit StreamSlots(std::size_t places) : places_(places), counts_(places) {
+        make_room(kFirstRoom);
+    }
 
     /// How many slots the place has.
     [[nodiscard]] std::size_t count(std::uint32_t place) const { return counts_[place]; }
@@ -72,15 +74,16 @@ private:
     };
 
     [[nodiscard]] std::size_t index_of(std::size_t place, std::size_t slot) const {
-        return slot * counts_.size() + place;
+        return slot * places_ + place;
     }
     [[gnu::noinline]] std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
     void make_room(std::size_t slots) {
         room_ = slots;
-        loads_.resize(slots * counts_.size());
-        streams_.resize(slots * counts_.size());
+        loads_.resize(slots * places_);
+        streams_.resize(slots * places_);
     }
 
+    std::size_t places_;
     std::size_t room_ = 0;  ///< slots of each place
     std::vector<std::uint32_t> counts_;
     LargeArray<Load> loads_;                        ///< [slot][place]

@@ -37,7 +37,10 @@ public:
     /// Waiting not the places.
     EventCodec(std::uint64_t operations, std::uint64_t places, std::uint64_t transfers,
                std::uint64_t tasks)
-        : place_shift_(kKindBits + width(transfers)), number_shift_(place_shift_ + width(places)) {
+        : place_shift_(kKindBits + width(transfers)),
+          number_shift_(place_shift_ + width(places)),
+          place_mask_(mask(width(places))),
+          transfer_mask_(mask(width(transfers))) {
         if (number_shift_ + std::max(width(operations), width(tasks)) > 63 ||
             width(places) > Waiting::kSourceBits) {
             throw std::logic_error("too many places, operations and transfers for one run");
@@ -70,10 +73,8 @@ public:
     }
     [[nodiscard]] Fields fields(std::uint64_t what) const {
         return {.number = static_cast<std::uint32_t>(what >> number_shift_),
-                .place = static_cast<std::uint32_t>(what >> place_shift_) &
-                         mask(number_shift_ - place_shift_),
-                .transfer =
-                    static_cast<std::uint32_t>(what >> kKindBits) & mask(place_shift_ - kKindBits)};
+                .place = static_cast<std::uint32_t>(what >> place_shift_) & place_mask_,
+                .transfer = static_cast<std::uint32_t>(what >> kKindBits) & transfer_mask_};
     }
 
     /// Where the number of a server lies, the source of a message, and the place of an arrival.
@@ -94,6 +95,8 @@ private:
 
     unsigned place_shift_;
     unsigned number_shift_;
+    std::uint32_t place_mask_;
+    std::uint32_t transfer_mask_;
 };
 
 }  // namespace podsim::sim

@@ -85,7 +85,7 @@ public:
 
     /// The same of what lies far, where messages of that priority will come to the servers.
     void prefetch_far(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
-        if (far_.size() < size()) {
+        if (far_.empty() || far_.size() < size()) {
             return;  // nothing lies far, or links have been added since
         }
         for (const std::uint32_t server : servers) {
