@@ -101,7 +101,10 @@ private:
     [[gnu::noinline]] void look_up_apart(Waiting waiting, std::uint32_t link_class) {
         look_up(waiting, link_class);
     }
-    [[gnu::noinline]] void watch(std::uint32_t server, std::uint32_t source);
+    void watch(std::uint32_t server, std::uint32_t source);
+    [[gnu::noinline]] void watch_apart(std::uint32_t server, std::uint32_t source) {
+        watch(server, source);
+    }
     void demands_of(const Crossing& crossing);
     void reads_and_writes(std::uint32_t server, std::uint32_t source);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,

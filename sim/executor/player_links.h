@@ -54,7 +54,11 @@ void Player<Pending>::serve(std::uint32_t number, LinkServers::At& server) {
     }
     server.hold(state_.now, last_.times.end, last_.carried_units);
     if (watched_) {
-        watch(number, first.source);
+        if constexpr (Pending::kMostMembers == 1) {
+            watch(number, first.source);
+        } else {
+            watch_apart(number, first.source);
+        }
     }
     pending_.add(last_.next, first.source);
     if (last_.goes_on_as != kNobody) {
