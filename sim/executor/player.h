@@ -31,6 +31,7 @@ private:
     /// Tells the observer, which there must be, how far the run is, and says when again.
     [[gnu::noinline]] void report_progress();
     [[nodiscard]] std::uint64_t played_events() const;
+    void play_rounds();
     void play_round();
     /// Where a mark has been reached.
     [[gnu::noinline]] void skip_repeats();
@@ -133,14 +134,10 @@ private:
         bool operator()(Waiting a, Waiting b) const { return state.goes_before(a, b); }
     };
 
-    // The calls below these two are small and many, and worth a fifth of the time when inlined; compiling that takes
+    // The calls below this one are small and many, and worth a fifth of the time when inlined; compiling that takes
     // long, so it is done only for queues that are timed against each other or used. Calls that are rarer than hops, and
     // recursion, are not: the code of a hop stays small.
-    [[gnu::flatten]] void play_instant_inlined() { play_instant(); }
-    [[gnu::flatten]] void play_picks_inlined() {
-        play_picks(freed_);
-        play_picks(listed_);
-    }
+    [[gnu::flatten]] void play_rounds_inlined() { play_rounds(); }
 
     static constexpr std::uint64_t kFirstReport = 1 << 12;    ///< after so many played events
     static constexpr std::uint64_t kShareBetweenReports = 4;  ///< then after a quarter more

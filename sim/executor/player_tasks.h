@@ -28,6 +28,22 @@ Player<Pending>::Player(const Workload& workload, Observer* observer, bool reuse
 template <class Pending>
 ExecutionResult Player<Pending>::run() {
     start_first_tasks();
+    if constexpr (Pending::kInlined) {
+        play_rounds_inlined();
+    } else {
+        play_rounds();
+    }
+    if (state_.open_tasks != 0) {
+        throw std::logic_error("tasks are left that can never run");
+    }
+    assert(state_.memories.settled_up() && "what is asked of a memory is read and written");
+    state_.result.played_events = played_events();
+    state_.result.links = state_.link_totals();
+    return std::move(state_.result);
+}
+
+template <class Pending>
+void Player<Pending>::play_rounds() {
     while (true) {
         if (state_.result.events >= next_report_) {
             report_progress();
@@ -37,23 +53,12 @@ ExecutionResult Player<Pending>::run() {
             skip_repeats();
         }
         if (pending_.empty()) {
-            break;
+            return;
         }
         do {
-            if constexpr (Pending::kInlined) {
-                play_instant_inlined();
-            } else {
-                play_instant();
-            }
+            play_instant();
         } while (pending_.more_of_instant());
     }
-    if (state_.open_tasks != 0) {
-        throw std::logic_error("tasks are left that can never run");
-    }
-    assert(state_.memories.settled_up() && "what is asked of a memory is read and written");
-    state_.result.played_events = played_events();
-    state_.result.links = state_.link_totals();
-    return std::move(state_.result);
 }
 
 template <class Pending>
@@ -86,12 +91,8 @@ void Player<Pending>::play_round() {
     if (state_.memories.any_freed()) {
         release_links();
     }
-    if constexpr (Pending::kInlined) {
-        play_picks_inlined();
-    } else {
-        play_picks(freed_);
-        play_picks(listed_);
-    }
+    play_picks(freed_);
+    play_picks(listed_);
 }
 
 template <class Pending>
