@@ -27,6 +27,21 @@ TEST(ShiftTableTest, NumbersDisplacementsAsTheyAreUsed) {
     EXPECT_EQ(shifts.number(Shift{.chips = {1, 0, 0}, .to_host = true}), 4U);
 }
 
+TEST(ShiftTableTest, NumbersWhatAnotherHas) {
+    ShiftTable other(box({4, 1, 1}, 0));
+    other.number(topology::Point{1, 0, 0});
+    other.number(Shift{.chips = {1, 0, 0}, .slices = {1, 2}, .ranks = 1});
+    other.number(Shift{.chips = {1, 0, 0}, .to_host = true});
+    ShiftTable shifts(box({2, 1, 1}, 1));
+    const std::uint32_t host = shifts.number(Shift{.chips = {1, 0, 0}, .to_host = true});
+    const std::vector<std::uint32_t> numbers = shifts.numbers_of(other);
+    ASSERT_EQ(numbers.size(), 3U);
+    EXPECT_EQ(numbers[0], shifts.number(topology::Point{1, 0, 0}));
+    EXPECT_EQ(numbers[1], shifts.number(Shift{.chips = {1, 0, 0}, .slices = {1, 2}, .ranks = 1}));
+    EXPECT_EQ(numbers[2], host);
+    EXPECT_EQ(shifts.table().size(), 3U * 2U);
+}
+
 TEST(ShiftTableTest, LeadsToOtherSlicesAndHosts) {
     // Two slices of 3 chips, hosts of 2: the last is smaller.
     ShiftTable shifts(topology::Places(box({3, 1, 1}, 0), 2), {2, 1, 1});
