@@ -174,4 +174,16 @@ AlgorithmLoad load_twice(const CollectiveCall& call) {
     return load_of(call, true);
 }
 
+std::vector<double> held_along(const Lattice& slice, const Group& group, Algorithm algorithm) {
+    std::vector<double> held(group.size());
+    for (const Part& part : divide(slice, group, algorithm)) {
+        double share = part.weight / group_size(group);
+        for (std::size_t i = 0; i < part.order.size(); ++i) {
+            held[static_cast<std::size_t>(part.order[i])] += share;
+            share *= part.lengths[i];
+        }
+    }
+    return held;
+}
+
 }  // namespace podsim::collectives

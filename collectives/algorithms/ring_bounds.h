@@ -1,7 +1,12 @@
 // What no AllGather, ReduceScatter or AllReduce of V bytes among n members can beat.
 #pragma once
 
+#include <vector>
+
+#include "collectives/vocabulary/algorithm.h"
 #include "collectives/vocabulary/collective_call.h"
+#include "collectives/vocabulary/group.h"
+#include "topology/lattice/lattice.h"
 
 namespace podsim::collectives {
 
@@ -33,5 +38,10 @@ struct AlgorithmLoad {
 /// Of an AllGather or ReduceScatter, and of an AllReduce.
 AlgorithmLoad load_once(const CollectiveCall& call);
 AlgorithmLoad load_twice(const CollectiveCall& call);
+
+/// What a member has when its AllGather begins along each factor of a group, all parts together and of V: w / N x (members before f).
+/// With f members it hands (f - 1) times that to others along the factor, or gets as much, in a ReduceScatter the other way round.
+std::vector<double> held_along(const topology::Lattice& slice, const Group& group,
+                               Algorithm algorithm);
 
 }  // namespace podsim::collectives

@@ -3,12 +3,14 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
 #include "collectives/paths/link_model.h"
 #include "collectives/vocabulary/algorithm.h"
 #include "collectives/vocabulary/group.h"
+#include "scenarios/least/algorithm_links.h"
 #include "scenarios/lower/known_collectives.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/quantity.h"
@@ -25,22 +27,40 @@ public:
         template <class Find>
         sim::Time of(collectives::Operation operation, const collectives::Members& members,
                      sim::Bytes bytes, Find find) {
-            std::vector<int> lie{members.across.stride, members.across.length};
-            lie.reserve(lie.size() + 3 * members.group.size());
-            for (const topology::AxisFactor& factor : members.group) {
-                lie.insert(lie.end(), {factor.axis, factor.stride, factor.length});
-            }
             const auto [entry, added] =
-                times_.try_emplace(Key{operation, std::move(lie), bytes.value()});
+                times_.try_emplace(Key{operation, lie_of(members), bytes.value()});
             if (added) {
                 entry->second = find();
             }
             return entry->second;
         }
 
+        /// Of a group within a slice. What is returned stays where it is.
+        const AlgorithmLinks& links(collectives::Operation operation,
+                                    const topology::Lattice& slice,
+                                    const collectives::Members& members) {
+            const auto [entry, added] = links_.try_emplace({operation, lie_of(members)});
+            if (added) {
+                entry->second = algorithm_links(operation, slice, members.group);
+            }
+            return entry->second;
+        }
+
     private:
-        using Key = std::tuple<collectives::Operation, std::vector<int>, double>;
+        using Lie = std::vector<int>;
+        using Key = std::tuple<collectives::Operation, Lie, double>;
+
+        static Lie lie_of(const collectives::Members& members) {
+            Lie lie{members.across.stride, members.across.length};
+            lie.reserve(lie.size() + 3 * members.group.size());
+            for (const topology::AxisFactor& factor : members.group) {
+                lie.insert(lie.end(), {factor.axis, factor.stride, factor.length});
+            }
+            return lie;
+        }
+
         std::map<Key, sim::Time> times_;
+        std::map<std::pair<collectives::Operation, Lie>, AlgorithmLinks> links_;
     };
 
     /// Those of a slice with these links. What is returned stays where it is.

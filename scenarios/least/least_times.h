@@ -52,6 +52,7 @@ public:
                                                 const PlacedMesh& mesh);
     [[nodiscard]] sim::Time of(const workloads::Compute& work) const { return durations_.of(work); }
     [[nodiscard]] sim::Time launch() const { return durations_.launch(); }
+    [[nodiscard]] KnownBounds::OfMachine& known() const { return known_; }
 
 private:
     /// A mesh, the chips on it that do the same, and the families of those groups whose members do not.

@@ -53,4 +53,34 @@ sim::Seconds least_link_time(const workloads::StepProgram& program, const topolo
     return longest;
 }
 
+sim::Seconds busiest_link_time(const workloads::StepProgram& program,
+                               const topology::Lattice& slice, const PlacedMesh& mesh,
+                               sim::BytesPerSecond link, TensorCollectives tensor,
+                               KnownBounds::OfMachine& known) {
+    std::array<std::vector<double>, topology::kAxes> sums;
+    for (const workloads::Op& op : program.ops) {
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        if (collective == nullptr || collective->step ||
+            (tensor == TensorCollectives::in_steps && may_go_in_steps(*collective))) {
+            continue;
+        }
+        const collectives::Members& members = mesh.members(collective->axes);
+        if (members.span_slices()) {
+            continue;
+        }
+        const AlgorithmLinks& links = known.links(collective->operation, slice, members);
+        for (std::size_t axis = 0; axis < sums.size(); ++axis) {
+            sums[axis].resize(std::max(sums[axis].size(), links.up[axis].size()));
+            for (std::size_t chip = 0; chip < links.up[axis].size(); ++chip) {
+                sums[axis][chip] += collective->bytes.value() * links.up[axis][chip];
+            }
+        }
+    }
+    double most = 0;
+    for (const std::vector<double>& links : sums) {
+        most = links.empty() ? most : std::max(most, *std::ranges::max_element(links));
+    }
+    return sim::Bytes(most) / link;
+}
+
 }  // namespace podsim::scenarios

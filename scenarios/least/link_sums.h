@@ -13,6 +13,8 @@
 // than S count for more.
 #pragma once
 
+#include "scenarios/least/known_bounds.h"
+#include "scenarios/least/operation_kinds.h"
 #include "scenarios/least/placed_mesh.h"
 #include "sim/base/quantity.h"
 #include "topology/lattice/lattice.h"
@@ -24,5 +26,13 @@ namespace podsim::scenarios {
 /// links are dead. What goes between slices is left out.
 sim::Seconds least_link_time(const workloads::StepProgram& program, const topology::Lattice& slice,
                              const PlacedMesh& mesh, sim::BytesPerSecond link);
+
+/// The longest that the AllGathers and ReduceScatters of a program keep any one link busy, with what their algorithms put there
+/// (algorithm_links.h): all of it has to pass in the course of the step, whenever that is. `tensor`: of those that may go in steps, where
+/// these do, nothing is said.
+sim::Seconds busiest_link_time(const workloads::StepProgram& program,
+                               const topology::Lattice& slice, const PlacedMesh& mesh,
+                               sim::BytesPerSecond link, TensorCollectives tensor,
+                               KnownBounds::OfMachine& known);
 
 }  // namespace podsim::scenarios

@@ -286,6 +286,8 @@ sim::Time StepOutline::sums(const PlacedMesh& mesh) const {
     if (totals_ && !hardware_.slice.twisted() && hardware_.perturbations.empty()) {
         moved = std::max(moved, least_link_time(totals_->programs.front(), hardware_.slice, mesh,
                                                 rates.ici_one_way));
+        moved = std::max(moved, busiest_link_time(totals_->programs.front(), hardware_.slice, mesh,
+                                                  rates.ici_one_way, tensor_, least_.known()));
     }
     constexpr double kSure = 1 - 1e-9;
     return std::max(busy_,

@@ -5,7 +5,7 @@
 //   the sum of what the compute stream does,
 //   the sums of each resource that a chip has: HBM with what messages must move, the ICI links of every set of axes, PCIe and
 //     DCN, as roofline_lower has them, at the rates that the profile reaches, and every byte counted on each of the links that it
-//     has to pass (link_sums.h).
+//     has to pass, and of any one link what algorithms put there (link_sums.h).
 // All of it under the scenario's own profile: achieved rates, launch costs, padding. Steps of many like layers are outlined by
 // few of them (short_step.h); of the others the whole program is built.
 //

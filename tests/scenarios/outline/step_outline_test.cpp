@@ -76,6 +76,11 @@ TEST(StepOutline, IsBelowAndNearStepsOfAllKinds) {
                "mesh={fsdp: x/2 y/2, expert: x%2 y%2, pipeline: z%2, tensor: z/2}",
                "training.microbatches=2"}),
          0.5},
+        // And groups that may take turns on a link which all their bytes have to pass.
+        {quick,
+         {"mesh={fsdp: x/4%2 y z%7 z/14, context: x%2 x/8 z/7%2, tensor: x/2%2}",
+          "model={base: llama-3-70b, layers: 8}"},
+         0.9},
         // And of a host's other chips, on its way between slices.
         {quick,
          {"hardware.slice=2x2x1", "hardware.slices=2", "batch.tokens=64Ki",

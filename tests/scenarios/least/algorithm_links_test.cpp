@@ -1,0 +1,124 @@
+// What algorithms are said to put on links, against the messages that they send.
+#include "scenarios/least/algorithm_links.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+
+#include "collectives/catalogue/build_schedule.h"
+#include "collectives/catalogue/operations.h"
+#include "collectives/paths/ports.h"
+#include "topology/lattice/places.h"
+
+namespace podsim::scenarios {
+namespace {
+
+using collectives::Group;
+using collectives::Operation;
+using topology::Lattice;
+
+/// [place][port]: the bytes of all messages of all groups.
+std::vector<std::vector<double>> bytes_sent(const collectives::CollectiveCall& call) {
+    collectives::ShiftTable shifts{topology::Places(call.slice, 1)};
+    const sim::Schedule schedule =
+        collectives::build_schedule(call, {.payloads = false}, shifts).schedule;
+    const topology::Places& places = shifts.places();
+    std::vector<std::vector<double>> bytes(
+        static_cast<std::size_t>(places.size()),
+        std::vector<double>(static_cast<std::size_t>(collectives::kIciPorts)));
+    for (std::size_t place = 0; place < bytes.size(); ++place) {
+        const sim::Role& role = schedule.roles[schedule.role_of_place[place]];
+        for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+            const sim::Transfer& transfer = schedule.transfers[role.first_transfer + i];
+            for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
+                const sim::Hop& link = schedule.hops[transfer.first_hop + hop];
+                const std::size_t from = shifts.table()[link.shift * bytes.size() + place];
+                bytes[from][link.port] += transfer.bytes.value();
+            }
+        }
+    }
+    return bytes;
+}
+
+Group random_group(const Lattice& slice, std::mt19937_64& random) {
+    Group group;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        int stride = 1;
+        while (stride < slice.length(axis)) {
+            const int rest = slice.length(axis) / stride;
+            std::vector<int> lengths;
+            for (int length = 2; length <= rest; ++length) {
+                if (rest % length == 0) {
+                    lengths.push_back(length);
+                }
+            }
+            const int length = lengths[random() % lengths.size()];
+            // Of neighbouring factors a mesh makes one.
+            const bool merges = !group.empty() && group.back().axis == axis &&
+                                group.back().stride * group.back().length == stride;
+            if (random() % 2 == 0 && !merges) {
+                group.push_back({axis, stride, length});
+            }
+            stride *= length;
+        }
+    }
+    return group;
+}
+
+// Rings and lines, strided and not, one factor and several: of all links along an axis, up and down, the least that any of the algorithms
+// puts there, to the byte but for what doubles err by.
+TEST(AlgorithmLinks, AreThoseOfTheMessagesOfRandomGroups) {
+    std::mt19937_64 random(20261127);
+    const auto one_of = [&](std::vector<int> values) { return values[random() % values.size()]; };
+    int strided = 0;
+    for (int round = 0; round < 60; ++round) {
+        Lattice slice;
+        slice.lengths = {one_of({4, 6, 8, 12}), one_of({1, 2, 4, 5}), one_of({1, 2, 4})};
+        slice.wrapped = {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0};
+        const Group group = random_group(slice, random);
+        if (group.empty()) {
+            continue;
+        }
+        constexpr double kBytes = 1e6;
+        for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
+            const AlgorithmLinks links = algorithm_links(operation, slice, group);
+            std::vector<std::vector<std::vector<double>>> sent;  // by algorithm
+            collectives::CollectiveCall call{.operation = operation,
+                                             .slice = slice,
+                                             .members = {group},
+                                             .bytes = sim::Bytes(kBytes)};
+            for (const auto algorithm : collectives::info(operation).candidates(call)) {
+                call.algorithm = algorithm;
+                sent.push_back(bytes_sent(call));
+            }
+            ASSERT_EQ(links.held.size(), sent.size());
+            for (int axis = 0; axis < topology::kAxes; ++axis) {
+                const std::vector<double>& up = links.up[static_cast<std::size_t>(axis)];
+                for (int chip = 0; chip < slice.size(); ++chip) {
+                    const auto at =
+                        static_cast<std::size_t>(slice.point(chip)[static_cast<std::size_t>(axis)]);
+                    const std::size_t last = static_cast<std::size_t>(slice.length(axis)) - 1;
+                    const auto least = [&](int direction) {
+                        double bytes = std::numeric_limits<double>::max();
+                        for (const auto& of_algorithm : sent) {
+                            bytes = std::min(bytes,
+                                             of_algorithm[static_cast<std::size_t>(chip)]
+                                                         [collectives::port_of(axis, direction)]);
+                        }
+                        return bytes;
+                    };
+                    EXPECT_NEAR(least(1), up.empty() ? 0 : kBytes * up[at], 1e-3);
+                    // Down from a chip as up to its mirror image: from the one before that.
+                    const std::size_t mirrored = at == 0 ? last : last - at;
+                    EXPECT_NEAR(least(-1), up.empty() ? 0 : kBytes * up[mirrored], 1e-3);
+                }
+            }
+            strided += std::ranges::any_of(group, [](const auto& f) { return f.stride > 1; });
+        }
+    }
+    EXPECT_GT(strided, 20);
+}
+
+}  // namespace
+}  // namespace podsim::scenarios
