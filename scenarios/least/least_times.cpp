@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/choose_algorithm.h"
@@ -128,6 +129,9 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     }
     LeastTime time = of_member(collective, members.size(), best_rate(members));
     time.all = all;
+    sim::Time& moved =
+        collective.operation == collectives::Operation::all_gather ? time.receive : time.send;
+    moved = std::max(moved, of_member_by_algorithm(collective, members));
     const auto found = std::ranges::find(placement.families, members);
     const auto family = static_cast<std::size_t>(found - placement.families.begin());
     if (found == placement.families.end() && family < kMostFamilies) {
@@ -140,8 +144,53 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
 sim::Time LeastTimes::crowded(const workloads::Collective& collective,
                               const collectives::Members& members, const LikeChips& like) const {
     const bool routed = collective.operation == collectives::Operation::all_to_all;
-    return std::max(of_member(collective, members.size(), mean_rate(members, like, routed)).both(),
-                    of_member(collective, members.size(), end_rate(members, like)).both());
+    return std::max({of_member(collective, members.size(), mean_rate(members, like, routed)).both(),
+                     of_member(collective, members.size(), end_rate(members, like)).both(),
+                     crowded_by_algorithm(collective, members, like)});
+}
+
+/// `blocks_of`: by factor, how many blocks (AlgorithmLinks::held) one link must carry.
+template <class BlocksOf>
+sim::Time LeastTimes::by_algorithm(const workloads::Collective& collective,
+                                   const collectives::Members& members, BlocksOf blocks_of) const {
+    if (members.span_slices()) {
+        return {};
+    }
+    const AlgorithmLinks& links = known_.links(collective.operation, hardware_.slice, members);
+    if (links.held.empty()) {
+        return {};
+    }
+    double least = std::numeric_limits<double>::max();
+    for (const std::vector<double>& held : links.held) {
+        double most = 0;
+        for (std::size_t f = 0; f < held.size(); ++f) {
+            most = std::max(most, held[f] * blocks_of(f));
+        }
+        least = std::min(least, most);
+    }
+    return durations_.launch() + sure_time(collective.bytes * least / link_);
+}
+
+sim::Time LeastTimes::crowded_by_algorithm(const workloads::Collective& collective,
+                                           const collectives::Members& members,
+                                           const LikeChips& like) const {
+    std::vector<double> blocks;
+    for (const auto& factors : by_axis(members.group)) {
+        const std::vector<int> lines = like.beside(factors).lines;
+        for (std::size_t f = 0; f < factors.size(); ++f) {
+            blocks.push_back(lines[f] * (factors[f].length - 1) /
+                             (is_ring(factors[f]) ? 2.0 : 1.0));
+        }
+    }
+    return by_algorithm(collective, members, [&](std::size_t f) { return blocks[f]; });
+}
+
+sim::Time LeastTimes::of_member_by_algorithm(const workloads::Collective& collective,
+                                             const collectives::Members& members) const {
+    return by_algorithm(collective, members, [&](std::size_t f) {
+        const topology::AxisFactor& factor = members.group[f];
+        return (factor.length - 1) / (is_ring(factor) || factor.length > 2 ? 2.0 : 1.0);
+    });
 }
 
 bool LeastTimes::is_ring(const topology::AxisFactor& factor) const {

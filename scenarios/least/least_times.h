@@ -12,7 +12,12 @@
 //                      factor of stride s, and R the rate of a link,
 //                        along an axis   c sum(s v) <= 2 R B,   v <= R B of a pair on a line, v <= 2 R B of others,   sum(v) <= 2 R B
 //                      in the mean over the members, and for the members at the end of a line, whose last links k such groups share,
-//                      v <= R B / k; whichever is the greater B.
+//                      v <= R B / k; whichever is the greater B. An algorithm divides an AllGather or a ReduceScatter among the
+//                      factors as it would with all links to itself and its like, however crowded they are: with blocks of h bytes
+//                      along a factor (algorithm_links.h) and k lines in a run of s f chips that are known to do the same,
+//                        k h (f - 1) <= R B of a line, half of that of a ring,
+//                      for every factor, and h (f - 1) over the two links of a member (one of a pair on a line) is received, or
+//                      sent, by the algorithm for which the largest of these is the least.
 //   ring step          the launch cost and its bytes over one link, with the latency of that hop
 //   handover           what its routes, or PCIe, need for its bytes
 //   host transfer      its bytes over PCIe
@@ -85,6 +90,18 @@ private:
                                                 const LikeChips& like, bool routed) const;
     [[nodiscard]] sim::BytesPerSecond end_rate(const collectives::Members& members,
                                                const LikeChips& like) const;
+    /// What the algorithms that may carry it out put on one link, the least of theirs: of an AllGather or a ReduceScatter.
+    template <class BlocksOf>
+    [[nodiscard]] sim::Time by_algorithm(const workloads::Collective& collective,
+                                         const collectives::Members& members,
+                                         BlocksOf blocks_of) const;
+    /// On the busiest link of a factor, of the lines that are known to do the same.
+    [[nodiscard]] sim::Time crowded_by_algorithm(const workloads::Collective& collective,
+                                                 const collectives::Members& members,
+                                                 const LikeChips& like) const;
+    /// On the links of one member, by which it gets an AllGather's blocks, or hands on a ReduceScatter's.
+    [[nodiscard]] sim::Time of_member_by_algorithm(const workloads::Collective& collective,
+                                                   const collectives::Members& members) const;
     [[nodiscard]] bool is_ring(const topology::AxisFactor& factor) const;
     [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective) const;
     [[nodiscard]] sim::Time of(const workloads::Handover& handover,

@@ -79,9 +79,14 @@ LikeChips::Beside LikeChips::find_beside(const Axis& one,
                                          std::span<const AxisFactor> factors) const {
     const int own = members_count(factors);
     const int run = factors.back().stride * factors.back().length;
-    Beside least{.covered = 1, .in_run = run};
+    Beside least{.covered = 1, .in_run = run, .lines = {}};
+    for (const AxisFactor& factor : factors) {
+        least.lines.push_back(factor.stride);
+    }
     if (twisted_) {
-        return one.period == 1 ? least : Beside{static_cast<double>(own) / one.length, 1};
+        return one.period == 1 ? least
+                               : Beside{static_cast<double>(own) / one.length, 1,
+                                        std::vector<int>(factors.size(), 1)};
     }
     std::vector<bool> found;  // [first chip of a group]
     for (int chip = 0; chip < one.period; ++chip) {
@@ -101,6 +106,14 @@ LikeChips::Beside LikeChips::find_beside(const Axis& one,
         }
         least.covered = std::min(least.covered, static_cast<double>(groups * own) / one.length);
         least.in_run = std::min(least.in_run, in_run);
+        for (std::size_t f = 0; f < factors.size(); ++f) {
+            const int begin = chip - chip % (factors[f].stride * factors[f].length);
+            int lines = 0;
+            for (int line = 0; line < factors[f].stride; ++line) {
+                lines += found[static_cast<std::size_t>(base_of(begin + line, factors))] ? 1 : 0;
+            }
+            least.lines[f] = std::min(least.lines[f], lines);
+        }
     }
     return least;
 }

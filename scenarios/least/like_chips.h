@@ -33,6 +33,8 @@ public:
         double covered = 1;
         /// Groups like it whose members lie in its own run of stride x length chips, itself among them; of one factor.
         int in_run = 1;
+        /// By factor: of the lines of chips along it that lie in one run of stride x length, those of groups like it, its own among them.
+        std::vector<int> lines{};
     };
     [[nodiscard]] Beside beside(std::span<const topology::AxisFactor> factors) const;
 

@@ -46,13 +46,19 @@ TEST(LikeChips, AreThoseOfPeriodsAndMirrors) {
     EXPECT_TRUE(of_four.alike({fours}));
     EXPECT_DOUBLE_EQ(of_four.beside(fours).covered, 0.5);
     EXPECT_EQ(of_four.beside(fours).in_run, 2);
+    EXPECT_EQ(of_four.beside(fours).lines, std::vector{2});
     EXPECT_TRUE(of_four.crowded({fours}));
     // x%2 and x/4 in one group: {0, 1, 4, 5 ...} and {2, 3, 6, 7 ...} are images of each other.
     EXPECT_FALSE(of_four.crowded({both}));
+    // Along x/4 lie four lines, two of each, and along x%2 one in a run of two.
+    EXPECT_EQ(of_four.beside(both).lines, (std::vector{1, 4}));
 
     const LikeChips unmirrored = ring_of_16(4, false);
     EXPECT_DOUBLE_EQ(unmirrored.beside(fours).covered, 0.25);
     EXPECT_EQ(unmirrored.beside(fours).in_run, 1);
+    EXPECT_EQ(unmirrored.beside(fours).lines, std::vector{1});
+    // Of x%2 and x/4 a group has two of the four lines itself.
+    EXPECT_EQ(unmirrored.beside(both).lines, (std::vector{1, 2}));
     EXPECT_FALSE(ring_of_16(2, false).alike({pairs}));
 }
 
