@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "scenarios/lower/operation_times.h"
+#include "scenarios/simulate/operation_times.h"
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/simulate/step_size.h"
 #include "scenarios/spec/training_step.h"

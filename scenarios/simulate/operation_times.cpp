@@ -1,4 +1,4 @@
-#include "scenarios/lower/operation_times.h"
+#include "scenarios/simulate/operation_times.h"
 
 #include <algorithm>
 #include <map>
