@@ -19,6 +19,8 @@ int command_hlo(Arguments args, std::ostream& out, std::ostream& err) {
         return kDone;
     }
     const std::string json = output_path(options, "json");
+    const std::string trace = output_path(options, "trace");
+    refuse_dash("--trace", trace);
     const HloAnswer answer = [&] {
         TerminalWatch watch(err, on_terminal(err));
         return answer_hlo(options, watch);
@@ -28,6 +30,9 @@ int command_hlo(Arguments args, std::ostream& out, std::ostream& err) {
         out << shown(answer.result ? hlo_report(request, *answer.result, answer.wall_time_s)
                                    : totals_report(request.input, answer.totals),
                      look_of(out));
+    }
+    if (!trace.empty() && answer.result) {
+        write_timeline(answer, trace);
     }
     if (!json.empty()) {
         write_json(answer_json(answer), json, out);

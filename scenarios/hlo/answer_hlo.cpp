@@ -15,6 +15,8 @@
 #include "scenarios/profile/profile.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
+#include "scenarios/timeline/step_timeline.h"
+#include "scenarios/trace/event_file.h"
 #include "scenarios/yaml/yaml_tree.h"
 #include "sim/base/nearest.h"
 #include "topology/chips/slice_names.h"
@@ -175,7 +177,7 @@ Usage hlo_usage() {
     Usage usage(
         "hlo stats FILE [--trips LOOP=N]... [--devices N] [--json PATH|-]\n"
         "podsim hlo run FILE --chip v5p --slice 8x8x8 [--slices N] [--mesh 'data: 2, fsdp: 256']\n"
-        "       [--profile measured|ideal] [--json PATH|-]",
+        "       [--profile measured|ideal] [--no-explain] [--trace PATH] [--json PATH|-]",
         "Reads the text of a partitioned HLO module, as JAX and XLA write it. `stats` counts what\n"
         "it does: FLOPs, HBM bytes and collectives by their groups, each as often as its loops go\n"
         "round. `run` simulates it on a slice, in the module's own order, hop by hop.",
@@ -205,6 +207,9 @@ Usage hlo_usage() {
     usage.value("hbm", "shared or private: whether messages wait for the chips' HBM", "shared");
     usage.offer("hbm", hbm_rule_names());
     add_fold_option(usage);
+    usage.flag("no-explain", "leave out the runs behind the gap");
+    usage.file("trace",
+               "with run: write a timeline for ui.perfetto.dev; compressed where PATH ends in .gz");
     usage.file("json", "write the result as JSON to a file, or alone to standard output (-)");
     return usage;
 }
@@ -231,9 +236,23 @@ HloAnswer answer_hlo(const Usage& options, TimedWatch& watch) {
         answer.request.mesh = read_option(options, "mesh", read_mesh);
     }
     answer.request.fold = parse_fold(options.get("fold"));
+    answer.request.explain = !options.is_set("no-explain");
+    answer.request.keep_trail = options.has("trace");
     answer.result = simulate_hlo(answer.request, &watch);
     answer.wall_time_s = watch.seconds();
     return answer;
+}
+
+void write_timeline(const HloAnswer& answer, const std::string& path) {
+    if (answer.result->trail == nullptr) {
+        throw sim::InputError("this run is too long for a timeline, or not folded",
+                              "leave out --fold off, or give a module of fewer iterations",
+                              {"--trace", 0, 0});
+    }
+    const Scenario scenario = scenario_of(answer.request, answer.result->devices);
+    write_event_file(path, scenario.name, [&](TimelineSink& sink) {
+        tell_step(scenario, *answer.result->trail, Detail::steady, sink);
+    });
 }
 
 Json answer_json(const HloAnswer& answer) {

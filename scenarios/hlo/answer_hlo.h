@@ -24,6 +24,9 @@ struct HloAnswer {
 /// Throws sim::InputError, Stopped, and what the watch throws.
 HloAnswer answer_hlo(const Usage& options, TimedWatch& watch);
 
+/// What --trace writes. Throws sim::InputError where the run is too long for it.
+void write_timeline(const HloAnswer& answer, const std::string& path);
+
 /// What --json writes.
 Json answer_json(const HloAnswer& answer);
 

@@ -107,6 +107,7 @@ Json hlo_json(const HloRequest& request, const HloResult& result, double wall_ti
          {"breakdown_s", shares_json(result.breakdown)},
          {"exposed_s", shares_json(result.exposed)},
          {"critical_path_s", shares_json(result.critical_path)},
+         {"gap_s", shares_json(result.gap)},
          {"kernels", instructions_json(result.kernels)},
          {"waits", instructions_json(result.collectives)},
          {"memory",

@@ -279,6 +279,7 @@ std::string hlo_report(const HloRequest& request, const HloResult& result, doubl
     }
     text += shares_section("Waits", result.exposed, result.step_time);
     text += shares_section("Critical path", result.critical_path, result.step_time);
+    text += shares_section("Gap: step - bound", result.gap, result.step_time);
     text += instructions_section("Longest kernels", result.kernels, result.step_time);
     text += instructions_section("Waits by instruction", result.collectives, result.step_time);
     text += '\n' + links_report(result.links) + '\n' + assumptions(result);

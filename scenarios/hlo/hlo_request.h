@@ -30,7 +30,8 @@ struct HloRequest {
     IdealHardware hardware;
     MeshText mesh;
     Fold fold = Fold::automatic;
-    bool explain = true;
+    bool explain = true;      ///< with critical path and gap
+    bool keep_trail = false;  ///< for a timeline
 };
 
 }  // namespace podsim::scenarios

@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "scenarios/explain/critical_path.h"
 #include "scenarios/explain/hbm_use.h"
+#include "scenarios/explain/step_gap.h"
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/run_memory.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
+#include "scenarios/simulate/simulate.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/watch/memory_limit.h"
 #include "workloads/hlo_step/import_step.h"
 #include "workloads/hlo_totals/totals.h"
@@ -101,83 +104,134 @@ bool in_rank_order(const topology::DeviceMesh& mesh, const std::vector<std::stri
     return true;
 }
 
-void add_path(const workloads::StepPrograms& programs, const LoweredStep& step,
-              const AchievedHardware& hardware, const RunRecord& record, HloResult& result) {
-    if (record.is_whole()) {
-        result.critical_path =
-            critical_path(programs, step, achieved_rates(hardware), record, result.step_time);
+class HloSimulation {
+public:
+    HloSimulation(const HloRequest& request, Watch* watch)
+        : request_(request),
+          watch_(watch),
+          hardware_(request.hardware),
+          result_(place_devices(request.input, request.hardware, request.mesh)) {}
+
+    HloResult run() {
+        import();
+        LoweredStep step = lower_step(programs_, hardware_, mesh(), request_.fold, watch_);
+        const RunMemory memory = memory_of_run(step.workload);
+        refuse_beyond_memory(memory, request_.fold);
+        tell_begins(watch_, memory.bytes());
+        std::shared_ptr<RunRecord> record;
+        if (request_.fold == Fold::automatic && (request_.explain || request_.keep_trail)) {
+            record = std::make_shared<RunRecord>(step.workload, nullptr, kMostHeld);
+        }
+        StepRun run = run_step(step, {.watch = watch_, .beside = record.get()});
+        account(step, run);
+        if (record != nullptr && record->is_whole()) {
+            explain(step, run, *record);
+            if (request_.keep_trail) {
+                result_.trail = std::make_shared<StepTrail>(
+                    StepTrail{programs_, std::move(step), std::move(run), record});
+            }
+        }
+        return std::move(result_);
     }
-}
+
+private:
+    [[nodiscard]] const topology::DeviceMesh& mesh() const { return result_.devices.mesh; }
+    [[nodiscard]] const StepProgram& program() const { return programs_.programs.front(); }
+
+    void import() {
+        tell(watch_, Phase::building);
+        const HloInput& input = request_.input;
+        workloads::hlo::ImportedStep imported = workloads::hlo::import_step(
+            input.module, result_.devices.axes, input.rules, input.trips);
+        const workloads::hlo::Totals totals =
+            workloads::hlo::totals_of(input.module, input.rules, input.trips);
+        result_.arguments = totals.parameters;
+        result_.unknown_calls = totals.unknown_calls;
+        result_.left_out = totals.left_out;
+        result_.scheduled = imported.scheduled;
+        result_.fused = workloads::hlo::is_fused(input.module);
+        result_.open_permutes = imported.open_permutes;
+        result_.ragged = imported.ragged;
+        result_.operations = imported.program.ops.size();
+        programs_ = workloads::StepPrograms(std::move(imported.program));
+        for (const workloads::Op& op : program().ops) {
+            if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
+                result_.flops += work->flops;
+            }
+            if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
+                const bool permutes = one->operation == collectives::Operation::permute;
+                result_.reordered_permutes += permutes && !in_rank_order(mesh(), one->axes) ? 1 : 0;
+            }
+        }
+    }
+
+    void account(const LoweredStep& step, const StepRun& run) {
+        result_.step_time = run.result.end;
+        result_.events = run.result.events;
+        result_.played_events = run.result.played_events;
+        result_.simulated_chips = static_cast<int>(step.layout.simulated());
+        const StreamAccount stream = account_stream(program(), run.reported(), run.result.end);
+        result_.compute = stream.busy;
+        result_.exposed = stream.waited_for;
+        result_.exposed_total = stream.waited;
+        result_.breakdown = stream.by_pass;
+        result_.kernels = kernel_times(program(), run.reported(), achieved_rates(hardware_));
+        result_.collectives =
+            waits(program(), stream_of(program(), run.reported(), run.result.end));
+        const workloads::MachineRates rates = ideal_rates(request_.hardware);
+        const double seconds = result_.step_time.seconds();
+        result_.hfu = seconds > 0 ? (result_.flops / rates.flops).value() / seconds : 0;
+        result_.lower = workloads::roofline_lower(programs_, hardware_.slice, mesh(), rates);
+        result_.serial = workloads::roofline_serial(programs_, hardware_.slice, mesh(), rates);
+        result_.links = link_use(hardware_, step.layout, run.result);
+        if (step.workload.machine.memory_rate != 0) {
+            result_.links.push_back(hbm_use(step.workload, std::vector{bytes_of_kernels(program())},
+                                            step.layout, run.result.end));
+        }
+        result_.capacity = hardware_.chip.usable_hbm();
+    }
+
+    /// Where the run is not longer than steps that are explained.
+    void explain(const LoweredStep& step, const StepRun& run, const RunRecord& record) {
+        result_.critical_path =
+            critical_path(programs_, step, achieved_rates(hardware_), record, result_.step_time);
+        if (!request_.explain) {
+            return;
+        }
+        PhaseWatch explaining(watch_, Phase::explaining);
+        tell(&explaining, Phase::explaining);
+        const Scenario scenario = scenario_of(request_, result_.devices);
+        try {
+            StepGap gap(scenario, programs_, step, result_.lower,
+                        {.most_played = most_played_to_explain(result_.played_events),
+                         .watch = &explaining});
+            result_.gap = gap.shares(run);
+        } catch (const ExceedsLimit&) {
+            result_.gap.clear();
+        }
+    }
+
+    const HloRequest& request_;
+    Watch* watch_;
+    const AchievedHardware hardware_;
+    workloads::StepPrograms programs_;
+    HloResult result_;
+};
 
 }  // namespace
 
-HloResult simulate_hlo(const HloRequest& request, Watch* watch) {
-    const HloInput& input = request.input;
-    tell(watch, Phase::building);
-    HloResult result(place_devices(input, request.hardware, request.mesh));
-    workloads::hlo::ImportedStep imported =
-        workloads::hlo::import_step(input.module, result.devices.axes, input.rules, input.trips);
-    result.scheduled = imported.scheduled;
-    result.fused = workloads::hlo::is_fused(input.module);
-    result.open_permutes = imported.open_permutes;
-    result.ragged = imported.ragged;
-    result.operations = imported.program.ops.size();
-    for (const workloads::Op& op : imported.program.ops) {
-        if (const auto* work = std::get_if<workloads::Compute>(&op.work)) {
-            result.flops += work->flops;
-        }
-        if (const auto* one = std::get_if<workloads::Collective>(&op.work)) {
-            result.reordered_permutes += one->operation == collectives::Operation::permute &&
-                                                 !in_rank_order(result.devices.mesh, one->axes)
-                                             ? 1
-                                             : 0;
-        }
-    }
-    const workloads::StepPrograms programs(std::move(imported.program));
-    const StepProgram& program = programs.programs.front();
-    const AchievedHardware hardware(request.hardware);
-    const LoweredStep step =
-        lower_step(programs, hardware, result.devices.mesh, request.fold, watch);
-    const RunMemory memory = memory_of_run(step.workload);
-    refuse_beyond_memory(memory, request.fold);
-    tell_begins(watch, memory.bytes());
-    std::optional<RunRecord> record;
-    if (request.explain && request.fold == Fold::automatic) {
-        record.emplace(step.workload, nullptr, kMostHeld);
-    }
-    const StepRun run = run_step(step, {.watch = watch, .beside = record ? &*record : nullptr});
+Scenario scenario_of(const HloRequest& request, const PlacedDevices& devices) {
+    const workloads::hlo::Module& module = request.input.module;
+    Scenario scenario;
+    scenario.name = module.name.empty() ? module.file : module.name;
+    scenario.file = module.file;
+    scenario.hardware = request.hardware;
+    scenario.step().mesh = devices.mesh;
+    return scenario;
+}
 
-    result.step_time = run.result.end;
-    result.events = run.result.events;
-    result.played_events = run.result.played_events;
-    result.simulated_chips = static_cast<int>(step.layout.simulated());
-    const StreamAccount account = account_stream(program, run.reported(), run.result.end);
-    result.compute = account.busy;
-    result.exposed = account.waited_for;
-    result.exposed_total = account.waited;
-    result.breakdown = account.by_pass;
-    const workloads::MachineRates rates = ideal_rates(request.hardware);
-    result.kernels = kernel_times(program, run.reported(), achieved_rates(hardware));
-    result.collectives = waits(program, stream_of(program, run.reported(), run.result.end));
-    result.hfu = (result.flops / rates.flops).value() / result.step_time.seconds();
-    result.lower = workloads::roofline_lower(programs, hardware.slice, result.devices.mesh, rates);
-    result.serial =
-        workloads::roofline_serial(programs, hardware.slice, result.devices.mesh, rates);
-    result.links = link_use(hardware, step.layout, run.result);
-    if (step.workload.machine.memory_rate != 0) {
-        result.links.push_back(hbm_use(step.workload, std::vector{bytes_of_kernels(program)},
-                                       step.layout, run.result.end));
-    }
-    const workloads::hlo::Totals totals =
-        workloads::hlo::totals_of(input.module, input.rules, input.trips);
-    result.arguments = totals.parameters;
-    result.unknown_calls = totals.unknown_calls;
-    result.left_out = totals.left_out;
-    result.capacity = hardware.chip.usable_hbm();
-    if (record) {
-        add_path(programs, step, hardware, *record, result);
-    }
-    return result;
+HloResult simulate_hlo(const HloRequest& request, Watch* watch) {
+    return HloSimulation(request, watch).run();
 }
 
 }  // namespace podsim::scenarios

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "scenarios/explain/shares.h"
 #include "scenarios/hlo/device_mesh.h"
 #include "scenarios/hlo/hlo_request.h"
+#include "scenarios/run/step_trail.h"
+#include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
 #include "workloads/analytic/roofline.h"
@@ -42,7 +45,9 @@ struct HloResult {
     std::vector<Share> exposed;  ///< the stream waits, by collective and axes
     sim::Time exposed_total;     ///< compute + exposed_total == step_time
     std::vector<Share> breakdown;
-    std::vector<Share> critical_path;          ///< where it was explained
+    std::vector<Share> critical_path;  ///< where it was explained, and not too long for it
+    std::vector<Share> gap;  ///< the same: adds up to step_time - the bound (explain/step_gap.h)
+    std::shared_ptr<const StepTrail> trail{};  ///< where it was asked for, and not too long
     std::vector<InstructionTime> kernels;      ///< longest first
     std::vector<InstructionTime> collectives;  ///< by how long the stream waits for them
     sim::Flops flops;  ///< of matmuls, attention and what was given, of one device
@@ -56,6 +61,9 @@ struct HloResult {
     std::uint64_t played_events = 0;
     int simulated_chips = 0;
 };
+
+/// The module's step as what explains and draws steps takes: its machine and mesh; it has no model and no plan.
+Scenario scenario_of(const HloRequest& request, const PlacedDevices& devices);
 
 /// Throws sim::InputError, Stopped, and what the watch throws.
 HloResult simulate_hlo(const HloRequest& request, Watch* watch);
