@@ -29,6 +29,9 @@ constexpr std::array<std::string_view, 2> kActions{"stats", "run"};
 constexpr std::array<std::string_view, 2> kProfiles{"measured", "ideal"};
 constexpr std::array<std::string_view, 2> kAttention{"causal", "full"};
 
+/// A regular expression takes stack by the letter.
+constexpr std::size_t kLongestTarget = 1000;
+
 /// Modules of hundreds of unrolled layers have some tens of MB.
 constexpr FileLimit kModuleFile{
     .bytes = std::size_t{1} << 30, .remedy = "give the text of one module", .what = "HLO text"};
@@ -75,7 +78,8 @@ std::function<double(const workloads::hlo::Instruction&)> read_flops(const Usage
     return [rules](const workloads::hlo::Instruction& at) {
         for (const auto& [name, flops] : *rules) {
             if (std::regex_search(at.name, name) ||
-                std::regex_search(std::string(at.text("custom_call_target")), name)) {
+                std::regex_search(
+                    std::string(at.text("custom_call_target").substr(0, kLongestTarget)), name)) {
                 return flops;
             }
         }
@@ -144,18 +148,43 @@ std::string read_text(const std::string& path) {
     return read_text_file(path, kModuleFile);
 }
 
+/// Loops and custom calls that are named have to be there.
+void check_names(const HloInput& input) {
+    std::vector<std::string> loops;
+    bool costed = !input.rules.flops;
+    for (const auto& computation : input.module.computations) {
+        for (const auto& each : computation.instructions) {
+            if (each.opcode == "while") {
+                loops.push_back(each.name);
+            }
+            costed = costed || (each.opcode == "custom-call" && input.rules.flops(each) >= 0);
+        }
+    }
+    for (const auto& [name, trips] : input.trips) {
+        if (std::ranges::find(loops, name) == loops.end()) {
+            throw sim::unknown_name("loop", printable(name), loops).at({"--trips", 0, 0});
+        }
+    }
+    if (!costed) {
+        throw sim::InputError("no custom call has such a name or target",
+                              "podsim hlo stats lists the targets", {"--flops", 0, 0});
+    }
+}
+
 HloInput read_input(const Usage& options, const std::string& path) {
     HloInput input{.module = workloads::hlo::read_module(read_text(path),
                                                          path == "-" ? "standard input" : path),
                    .rules = {},
                    .trips = read_trips(options)};
     input.rules.flops = read_flops(options);
+    input.rules.dq_apart = workloads::hlo::has_dq_kernel(input.module);
     input.rules.causal = read_option(options, "attention", [](const std::string& text) {
         if (std::ranges::find(kAttention, text) == kAttention.end()) {
             throw sim::unknown_name("attention", printable(text), kAttention);
         }
         return text == "causal";
     });
+    check_names(input);
     input.devices = workloads::hlo::devices_of(input.module);
     if (options.has("devices")) {
         input.devices = read_option(options, "devices", [&](const std::string& text) {
@@ -227,8 +256,9 @@ HloAnswer answer_hlo(const Usage& options, TimedWatch& watch) {
     answer.request.input = read_input(options, words[1]);
     watch.begin();
     if (words.front() == "stats") {
-        answer.totals = workloads::hlo::totals_of(
-            answer.request.input.module, answer.request.input.rules, answer.request.input.trips);
+        answer.totals =
+            workloads::hlo::totals_of(answer.request.input.module, answer.request.input.rules,
+                                      answer.request.input.trips, answer.request.input.devices);
         return answer;
     }
     answer.request.hardware = read_hardware(options);

@@ -39,7 +39,10 @@ Json instructions_json(const std::vector<InstructionTime>& all) {
         array.push_back({{"name", one.name},
                          {"what", one.what},
                          {"runs", one.runs},
-                         {"time_s", decimal_seconds(one.time)}});
+                         {"op_name", one.op_name},
+                         {"time_s", decimal_seconds(one.time)},
+                         {"exposed_s", decimal_seconds(one.exposed)},
+                         {"bytes", one.bytes.value()}});
     }
     return array;
 }
@@ -109,7 +112,7 @@ Json hlo_json(const HloRequest& request, const HloResult& result, double wall_ti
          {"critical_path_s", shares_json(result.critical_path)},
          {"gap_s", shares_json(result.gap)},
          {"kernels", instructions_json(result.kernels)},
-         {"waits", instructions_json(result.collectives)},
+         {"collectives", instructions_json(result.collectives)},
          {"memory",
           {{"argument_bytes", result.arguments.value()},
            {"capacity_bytes", result.capacity.value()}}},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <functional>
 #include <vector>
 
 #include "scenarios/report/machine_text.h"
@@ -17,6 +18,11 @@ using workloads::hlo::Totals;
 
 constexpr std::size_t kMostInstructions = 10;
 
+/// A count, of any size.
+std::string whole(double count) {
+    return fmt::format("{:.0f}", count);
+}
+
 std::string format_flops(sim::Flops flops) {
     return format_count(flops.value());
 }
@@ -27,7 +33,7 @@ std::string module_line(const HloInput& input) {
     for (const auto& computation : module.computations) {
         instructions += computation.instructions.size();
     }
-    return fmt::format("{}: {} instructions in {} computations, {}{}, of {} device{}\n",
+    return fmt::format("{}: {} instructions, {} computations, {}{}, {} device{}\n",
                        module.name.empty() ? module.file : module.name, instructions,
                        module.computations.size(),
                        module.is_scheduled() ? "scheduled" : "not scheduled",
@@ -68,8 +74,7 @@ std::string flops_table(const Totals& totals) {
                        fmt::format("{:.1f} %", 100 * flops.value() / std::max(all, 1.0))});
         }
     };
-    row(fmt::format("  {} matmuls", static_cast<std::int64_t>(totals.matmuls)),
-        totals.matmul_flops);
+    row(fmt::format("  {} matmuls", whole(totals.matmuls)), totals.matmul_flops);
     row("  attention kernels", totals.attention_flops);
     row("  custom calls, as given", totals.given_flops);
     if (totals.flops_by_pass.size() > 1) {
@@ -89,9 +94,8 @@ std::string collectives_table(const Totals& totals) {
     Table table({1});
     table.row({"Collectives", "groups", "runs", "results", "a device receives"});
     for (const auto& [key, total] : totals.collectives) {
-        table.row({"  " + key.first, key.second,
-                   std::to_string(static_cast<std::int64_t>(total.count)),
-                   format_bytes(total.result), format_bytes(total.received)});
+        table.row({"  " + key.first, key.second, whole(total.count), format_bytes(total.result),
+                   format_bytes(total.received)});
     }
     std::string text = table.text(0);
     for (const auto& [key, total] : totals.collectives) {
@@ -99,8 +103,7 @@ std::string collectives_table(const Totals& totals) {
             text += fmt::format(
                 "  {} of {} reduce-scatters over {} are written as all-reduces of which only the "
                 "device's slice is read\n",
-                static_cast<std::int64_t>(total.was_all_reduce),
-                static_cast<std::int64_t>(total.count), key.second);
+                whole(total.was_all_reduce), whole(total.count), key.second);
         }
     }
     return text;
@@ -112,23 +115,22 @@ std::string others(const Totals& totals) {
         text += fmt::format("loop {}: {} iterations\n", loop.name, loop.trips);
     }
     if (totals.host_copies > 0) {
-        text += fmt::format("{} copies between chip and host, {}\n",
-                            static_cast<std::int64_t>(totals.host_copies),
+        text += fmt::format("{} copies between chip and host, {}\n", whole(totals.host_copies),
                             format_bytes(totals.host_bytes));
     }
     for (const auto& [target, count] : totals.custom_calls) {
         const bool unknown =
             std::ranges::find(totals.unknown_calls, target) != totals.unknown_calls.end();
-        text += fmt::format("custom call {}: {}{}\n", target, static_cast<std::int64_t>(count),
+        text += fmt::format("custom call {}: {}{}\n", target, whole(count),
                             unknown ? ", of which only the bytes are known (--flops)" : "");
     }
     if (totals.left_out > 0) {
         text += fmt::format("{} sends and receives between devices, which are not counted\n",
-                            static_cast<std::int64_t>(totals.left_out));
+                            whole(totals.left_out));
     }
     if (totals.branches > 0) {
         text += fmt::format("{} conditionals: of each the branch of most FLOPs counts\n",
-                            static_cast<std::int64_t>(totals.branches));
+                            whole(totals.branches));
     }
     return text;
 }
@@ -162,7 +164,10 @@ std::string mesh_lines(const HloRequest& request, const HloResult& result) {
 }
 
 std::string shares_section(const std::string& title, std::span<const Share> all, sim::Time whole) {
-    const std::vector<Share> shares = without_zeros(all);
+    std::vector<Share> shares = without_zeros(all);
+    if (title == "Waits") {
+        std::ranges::stable_sort(shares, std::greater(), &Share::time);
+    }
     if (shares.empty()) {
         return {};
     }
@@ -186,18 +191,40 @@ std::string shares_section(const std::string& title, std::span<const Share> all,
     return '\n' + table.text(0);
 }
 
+/// The end of a long name, which says most.
+std::string tail_of(const std::string& op_name) {
+    constexpr std::size_t kMostLetters = 48;
+    return op_name.size() <= kMostLetters
+               ? op_name
+               : "..." + op_name.substr(op_name.size() - kMostLetters + 3);
+}
+
 std::string instructions_section(const std::string& title, const std::vector<InstructionTime>& all,
-                                 sim::Time whole) {
+                                 sim::Time whole, bool kernels) {
     if (all.empty()) {
         return {};
     }
-    Table table({1});
-    table.row({title, "", "runs", "ms", "% of step"});
+    Table table({1, kernels ? std::size_t{6} : std::size_t{7}});
+    std::vector<std::string> head{title, "", "runs", "ms", "% of step", "bytes", "from"};
+    if (!kernels) {
+        head.insert(head.begin() + 4, "waited for, ms");
+    }
+    table.row(head);
     for (std::size_t i = 0; i < std::min(all.size(), kMostInstructions); ++i) {
-        table.row({"  " + all[i].name, all[i].what,
-                   std::to_string(static_cast<std::int64_t>(all[i].runs)),
-                   fmt::format("{:.3f}", 1e3 * all[i].time.seconds()),
-                   fmt::format("{:.1f}", 100 * all[i].time.seconds() / whole.seconds())});
+        const InstructionTime& one = all[i];
+        const sim::Time of_step = kernels ? one.time : one.exposed;
+        std::vector<std::string> cells{
+            "  " + one.name,
+            one.what,
+            fmt::format("{:.0f}", one.runs),
+            fmt::format("{:.3f}", 1e3 * one.time.seconds()),
+            fmt::format("{:.1f}", 100 * of_step.seconds() / whole.seconds()),
+            format_bytes(one.bytes),
+            tail_of(one.op_name)};
+        if (!kernels) {
+            cells.insert(cells.begin() + 4, fmt::format("{:.3f}", 1e3 * one.exposed.seconds()));
+        }
+        table.row(std::move(cells));
     }
     std::string text = '\n' + table.text(0);
     if (all.size() > kMostInstructions) {
@@ -254,7 +281,7 @@ std::string totals_report(const HloInput& input, const Totals& totals) {
 std::string hlo_report(const HloRequest& request, const HloResult& result, double wall_time_s) {
     const double seconds = result.step_time.seconds();
     const auto percent = [&](sim::Time part) {
-        return fmt::format("{:.0f} %", 100 * part.seconds() / seconds);
+        return fmt::format("{:.0f} %", seconds > 0 ? 100 * part.seconds() / seconds : 0.0);
     };
     std::string text = module_line(request.input) + gaps_in_text(request.input);
     text += fmt::format(
@@ -266,8 +293,8 @@ std::string hlo_report(const HloRequest& request, const HloResult& result, doubl
                         format_time(result.compute.seconds()), percent(result.compute),
                         format_time(result.exposed_total.seconds()));
     text += fmt::format(
-        "  bound by {}: no schedule of these operations takes less than {}; one after "
-        "the other {}\n",
+        "  bound by {}: no schedule of these operations takes less than {}; at ideal rates, one "
+        "after the other, they take {}\n",
         result.lower.bound, format_time(result.lower.time.value()),
         format_time(result.serial.value()));
     text += fmt::format("  executed FLOPs {} a device, {} of the peak\n",
@@ -280,8 +307,9 @@ std::string hlo_report(const HloRequest& request, const HloResult& result, doubl
     text += shares_section("Waits", result.exposed, result.step_time);
     text += shares_section("Critical path", result.critical_path, result.step_time);
     text += shares_section("Gap: step - bound", result.gap, result.step_time);
-    text += instructions_section("Longest kernels", result.kernels, result.step_time);
-    text += instructions_section("Waits by instruction", result.collectives, result.step_time);
+    text += instructions_section("Longest kernels", result.kernels, result.step_time, true);
+    text +=
+        instructions_section("Collectives and copies", result.collectives, result.step_time, false);
     text += '\n' + links_report(result.links) + '\n' + assumptions(result);
     return text + effort_line(result.simulated_chips, request.hardware.chips(), result.events,
                               {.simulated_s = wall_time_s}, result.played_events);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/explain/critical_path.h"
@@ -30,6 +31,7 @@ using workloads::StepProgram;
 /// What is kept to find the critical path.
 constexpr std::size_t kMostHeld = 4'000'000;
 
+/// Those that take time, the longest first by what is waited for, then by what they take.
 std::vector<InstructionTime> sorted(std::map<std::string, InstructionTime> by_name) {
     std::vector<InstructionTime> all;
     for (auto& [name, one] : by_name) {
@@ -38,7 +40,9 @@ std::vector<InstructionTime> sorted(std::map<std::string, InstructionTime> by_na
             all.push_back(std::move(one));
         }
     }
-    std::ranges::stable_sort(all, std::greater(), [](const auto& one) { return one.time; });
+    std::ranges::stable_sort(all, std::greater(), [](const InstructionTime& one) {
+        return std::pair(one.exposed, one.time);
+    });
     return all;
 }
 
@@ -51,6 +55,7 @@ std::vector<InstructionTime> kernel_times(const StepProgram& program, const Chip
             one.runs += 1;
             one.time += run.ended[i] - run.began[i];
             one.what = resource_of(*work, rates);
+            one.bytes += work->hbm;
         }
     }
     return sorted(std::move(by_name));
@@ -64,22 +69,45 @@ std::string what_of(const workloads::Op& op) {
     return std::holds_alternative<workloads::HostTransfer>(op.work) ? "host copy" : "";
 }
 
-std::vector<InstructionTime> waits(const StepProgram& program, const std::vector<Stretch>& stream) {
+std::vector<InstructionTime> beside_times(const StepProgram& program, const ChipRun& run,
+                                          const std::vector<Stretch>& stream) {
     std::map<std::string, InstructionTime> by_name;
+    for (std::size_t i = 0; i < program.ops.size(); ++i) {
+        const workloads::Op& op = program.ops[i];
+        if (std::holds_alternative<workloads::Compute>(op.work)) {
+            continue;
+        }
+        InstructionTime& one = by_name[op.name];
+        one.runs += 1;
+        one.time += run.ended[i] - run.began[i];
+        one.what = what_of(op);
+        const auto* const collective = std::get_if<workloads::Collective>(&op.work);
+        one.bytes += collective != nullptr ? collective->bytes
+                                           : std::get<workloads::HostTransfer>(op.work).bytes;
+    }
     for (const Stretch& stretch : stream) {
         if (!stretch.busy && stretch.op != workloads::kWholeStep) {
-            const workloads::Op& op = program.ops[stretch.op];
-            InstructionTime& one = by_name[op.name];
-            one.time += stretch.until - stretch.from;
-            one.what = what_of(op);
-        }
-    }
-    for (const workloads::Op& op : program.ops) {
-        if (const auto found = by_name.find(op.name); found != by_name.end()) {
-            found->second.runs += 1;
+            if (const auto found = by_name.find(program.ops[stretch.op].name);
+                found != by_name.end()) {
+                found->second.exposed += stretch.until - stretch.from;
+            }
         }
     }
     return sorted(std::move(by_name));
+}
+
+void add_op_names(const workloads::hlo::Module& module, std::vector<InstructionTime>& all) {
+    std::map<std::string_view, std::string_view> names;
+    for (const auto& computation : module.computations) {
+        for (const auto& each : computation.instructions) {
+            names.try_emplace(each.name, each.op_name());
+        }
+    }
+    for (InstructionTime& one : all) {
+        if (const auto found = names.find(one.name); found != names.end()) {
+            one.op_name = found->second;
+        }
+    }
 }
 
 /// Ranks of a permute count the chips of a group along x, then y, then z, the last fastest (collectives/vocabulary).
@@ -144,7 +172,7 @@ private:
         workloads::hlo::ImportedStep imported = workloads::hlo::import_step(
             input.module, result_.devices.axes, input.rules, input.trips);
         const workloads::hlo::Totals totals =
-            workloads::hlo::totals_of(input.module, input.rules, input.trips);
+            workloads::hlo::totals_of(input.module, input.rules, input.trips, input.devices);
         result_.arguments = totals.parameters;
         result_.unknown_calls = totals.unknown_calls;
         result_.left_out = totals.left_out;
@@ -176,8 +204,10 @@ private:
         result_.exposed_total = stream.waited;
         result_.breakdown = stream.by_pass;
         result_.kernels = kernel_times(program(), run.reported(), achieved_rates(hardware_));
-        result_.collectives =
-            waits(program(), stream_of(program(), run.reported(), run.result.end));
+        result_.collectives = beside_times(program(), run.reported(),
+                                           stream_of(program(), run.reported(), run.result.end));
+        add_op_names(request_.input.module, result_.kernels);
+        add_op_names(request_.input.module, result_.collectives);
         const workloads::MachineRates rates = ideal_rates(request_.hardware);
         const double seconds = result_.step_time.seconds();
         result_.hfu = seconds > 0 ? (result_.flops / rates.flops).value() / seconds : 0;

@@ -23,9 +23,12 @@ namespace podsim::scenarios {
 struct InstructionTime {
     std::string name;
     double runs = 0;
-    sim::Time time;
-    std::string
-        what{};  ///< of a kernel the resource that decides it, of a collective its operation and axes
+    sim::Time time;     ///< from when it begins to when it has ended, of all runs
+    sim::Time exposed;  ///< of a collective or a copy: what the stream waits for it
+    /// Of a kernel what decides its time, of a collective its operation and axes.
+    std::string what{};
+    std::string op_name{};  ///< where the program has it from, JAX's name
+    sim::Bytes bytes{};     ///< of all runs: of HBM, or of the complete arrays within groups
 };
 
 struct HloResult {
@@ -49,7 +52,8 @@ struct HloResult {
     std::vector<Share> gap;  ///< the same: adds up to step_time - the bound (explain/step_gap.h)
     std::shared_ptr<const StepTrail> trail{};  ///< where it was asked for, and not too long
     std::vector<InstructionTime> kernels;      ///< longest first
-    std::vector<InstructionTime> collectives;  ///< by how long the stream waits for them
+    std::vector<InstructionTime>
+        collectives;   ///< and copies to the host, those that are waited for longest first
     sim::Flops flops;  ///< of matmuls, attention and what was given, of one device
     double hfu = 0;
     workloads::LowerBound lower;

@@ -62,17 +62,19 @@ std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& 
     return members;
 }
 
-/// Members of permutes that carry over from one axis to the next, so that not all move alike: none stands for another.
+/// Members of broadcasts, one of which is the root, and of permutes that carry over from one axis to the next, so that not all
+/// move alike: none stands for another.
 std::vector<std::string> unlike_axes(const workloads::StepPrograms& programs,
                                      const topology::Lattice& slice,
                                      const topology::DeviceMesh& mesh) {
     std::set<std::string> axes;
     each_collective(programs, [&](const workloads::Collective& one) {
-        if (one.operation == collectives::Operation::permute &&
-            !collectives::moves_alike({.operation = one.operation,
-                                       .slice = slice,
-                                       .members = {mesh.group(one.axes), {}},
-                                       .ends = workloads::ends_of(one, slice, mesh)})) {
+        if (one.operation == collectives::Operation::broadcast ||
+            (one.operation == collectives::Operation::permute &&
+             !collectives::moves_alike({.operation = one.operation,
+                                        .slice = slice,
+                                        .members = {mesh.group(one.axes), {}},
+                                        .ends = workloads::ends_of(one, slice, mesh)}))) {
             axes.insert(one.axes.begin(), one.axes.end());
         }
     });

@@ -257,6 +257,11 @@ DeviceGroups read_groups(std::string_view written) {
     text.expect("{");
     while (!text.take("}")) {
         all.groups.push_back(read_numbers(text, "{", "}"));
+        for (const std::int64_t id : all.groups.back()) {
+            if (id < 0 || id >= kMostDevices) {
+                throw text.error("a group of devices below 0 or beyond 16 million");
+            }
+        }
         text.take(",");
     }
     return all;

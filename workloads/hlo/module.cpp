@@ -89,7 +89,11 @@ std::optional<std::int64_t> Module::stated_devices() const {
     if (!partitions && !replicas) {
         return std::nullopt;
     }
-    return partitions.value_or(1) * replicas.value_or(1);
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;
+    const auto sound = [&](const std::optional<std::int64_t>& count) {
+        return std::clamp<std::int64_t>(count.value_or(1), 1, kMost);
+    };
+    return std::min(kMost, sound(partitions) * sound(replicas));
 }
 
 sim::InputError Module::error(const Instruction& at, const std::string& problem,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -25,6 +27,25 @@ constexpr std::array<std::string_view, 9> kCalls{"calls",
                                                  "false_computation",
                                                  "select",
                                                  "scatter"};
+
+/// Operands without which an instruction says nothing; of others any number is read.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 16> kLeastOperands{
+    {{"all-gather", 1},
+     {"all-reduce", 1},
+     {"all-to-all", 1},
+     {"collective-permute", 1},
+     {"compare", 1},
+     {"convolution", 2},
+     {"dot", 2},
+     {"dynamic-slice", 1},
+     {"dynamic-update-slice", 2},
+     {"gather", 1},
+     {"get-tuple-element", 1},
+     {"ragged-all-to-all", 2},
+     {"reduce", 1},
+     {"reduce-scatter", 1},
+     {"scatter", 3},
+     {"slice", 1}}};
 
 using ByName = std::unordered_map<std::string, std::uint32_t>;
 
@@ -197,6 +218,13 @@ bool Reader::read_instruction(Computation& computation, ByName& numbers) {
             return false;
         }
         throw;
+    }
+    for (const auto& [opcode, least] : kLeastOperands) {
+        if (instruction.opcode == opcode && instruction.operands.size() < least) {
+            throw sim::InputError(fmt::format("'{}': {} of {} operands", instruction.name, opcode,
+                                              instruction.operands.size()),
+                                  {}, mark);
+        }
     }
     const auto number = static_cast<std::uint32_t>(computation.instructions.size());
     if (!numbers.emplace(instruction.name, number).second) {

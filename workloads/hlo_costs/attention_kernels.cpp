@@ -15,6 +15,7 @@ bool has_any(const std::string& text, const std::array<const char*, N>& words) {
 
 constexpr double kForwardMatmuls = 2;
 constexpr double kBackwardMatmuls = 5;
+constexpr double kMatmulsOfDq = 3;
 
 }  // namespace
 
@@ -65,8 +66,11 @@ std::optional<AttentionKernel> attention_of(const Computation& computation,
     kernel.keys = static_cast<double>(k.dims[positions]);
     kernel.head = static_cast<double>(q.dims[last]);
     kernel.heads = q.elements() / (kernel.queries * kernel.head);
-    kernel.flops =
-        2 * (kernel.backward ? kBackwardMatmuls : kForwardMatmuls) * q.elements() * kernel.keys;
+    kernel.dkv = has_any(names, std::array{"dkv"});
+    kernel.dq = !kernel.dkv && has_any(names, std::array{"dq"});
+    kernel.matmuls = kernel.dq         ? kMatmulsOfDq
+                     : kernel.backward ? kBackwardMatmuls
+                                       : kForwardMatmuls;
     return kernel;
 }
 

@@ -1,6 +1,10 @@
 #include "workloads/hlo_costs/collectives.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "workloads/hlo/device_groups.h"
 #include "workloads/hlo_costs/doing.h"
@@ -55,35 +59,126 @@ bool from_device_number(const Computation& computation, std::uint32_t number) {
     return false;
 }
 
-/// All that reads `number`, through views and conversions, are dynamic-slices of 1/g of it at the device's place.
-bool only_sliced(const Computation& computation, const Users& users, std::uint32_t number,
-                 double parts, double elements) {
-    if (users[number].empty()) {
-        return false;
+/// What a whole number is on a device, where it follows from the device's number; nothing where it is not known how.
+std::optional<std::int64_t> on_device(const Computation& computation, std::uint32_t number,
+                                      std::int64_t device, int depth = 0) {
+    constexpr int kDeepest = 64;
+    const Instruction& at = computation.instructions[number];
+    const std::string& opcode = at.opcode;
+    if (depth > kDeepest) {
+        return std::nullopt;
     }
-    return std::ranges::all_of(users[number], [&](std::uint32_t user) {
-        const Instruction& reader = computation.instructions[user];
-        if (reader.opcode == "dynamic-slice") {
-            return reader.operands.front() == number &&
-                   reader.shape.elements() * parts == elements &&
-                   std::any_of(
-                       reader.operands.begin() + 1, reader.operands.end(),
-                       [&](std::uint32_t place) { return from_device_number(computation, place); });
+    if (opcode == "partition-id") {
+        return device;
+    }
+    if (opcode == "constant") {
+        Text text(at.literal);
+        return at.literal.find_first_not_of("-0123456789") == std::string::npos &&
+                       !at.literal.empty()
+                   ? std::optional(text.number())
+                   : std::nullopt;
+    }
+    if (opcode == "dynamic-slice" && at.operands.size() == 2) {
+        // A table of places, by the device.
+        const Instruction& table = computation.instructions[at.operands[0]];
+        const auto index = on_device(computation, at.operands[1], device, depth + 1);
+        if (table.opcode != "constant" || !table.literal.starts_with("{") || !index) {
+            return std::nullopt;
         }
-        const bool passes = is_view(reader) || reader.opcode == "convert" ||
-                            reader.opcode == "copy" || reader.opcode == "all-reduce-done";
-        return passes && only_sliced(computation, users, user, parts, elements);
-    });
+        const Attribute list{"table", table.literal};
+        Instruction holder;
+        holder.attributes.push_back(list);
+        const std::vector<std::int64_t> places = holder.numbers("table");
+        return *index >= 0 && *index < static_cast<std::int64_t>(places.size())
+                   ? std::optional(places[static_cast<std::size_t>(*index)])
+                   : std::nullopt;
+    }
+    if ((is_view(at) || opcode == "convert" || opcode == "copy") && at.operands.size() == 1) {
+        return on_device(computation, at.operands[0], device, depth + 1);
+    }
+    if (at.operands.size() != 2) {
+        return std::nullopt;
+    }
+    const auto a = on_device(computation, at.operands[0], device, depth + 1);
+    const auto b = a ? on_device(computation, at.operands[1], device, depth + 1) : std::nullopt;
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    if (!a || !b || std::abs(*a) > kMost || std::abs(*b) > kMost) {
+        return std::nullopt;
+    }
+    if (opcode == "add" || opcode == "subtract") {
+        return opcode == "add" ? *a + *b : *a - *b;
+    }
+    if (opcode == "multiply") {
+        return *a * *b;
+    }
+    if ((opcode == "divide" || opcode == "remainder") && *b > 0 && *a >= 0) {
+        return opcode == "divide" ? *a / *b : *a % *b;
+    }
+    return std::nullopt;
 }
 
-/// Members of a group; 0 where everybody is in it.
-double group_size(const Instruction& instruction) {
-    const std::string groups = written(instruction, "replica_groups");
-    if (groups.empty()) {
-        return 0;
+/// Members of one group read different places, or it is not known which.
+bool places_differ(const Computation& computation, const Instruction& slice,
+                   const std::vector<std::int64_t>& group) {
+    std::set<std::vector<std::int64_t>> places;
+    for (const std::int64_t device : group) {
+        std::vector<std::int64_t> place;
+        for (std::size_t i = 1; i < slice.operands.size(); ++i) {
+            const auto one = on_device(computation, slice.operands[i], device);
+            if (!one) {
+                return true;
+            }
+            place.push_back(*one);
+        }
+        places.insert(std::move(place));
     }
-    const DeviceGroups read = read_groups(groups);
-    return read.groups.empty() ? 0 : static_cast<double>(read.groups.front().size());
+    return places.size() == group.size();
+}
+
+/// All that reads `number`, through views and conversions, are dynamic-slices of 1/g of it; outside of fusions at the device's place.
+bool only_sliced(const Computation& computation, const Users& users, std::uint32_t number,
+                 double parts, double elements, bool in_fusion,
+                 const std::vector<std::int64_t>& group) {
+    std::vector<std::uint32_t> open{number};
+    std::vector<bool> seen(computation.instructions.size());
+    bool sliced = false;
+    while (!open.empty()) {
+        const std::uint32_t at = open.back();
+        open.pop_back();
+        for (const std::uint32_t user : users[at]) {
+            const Instruction& reader = computation.instructions[user];
+            if (reader.opcode == "dynamic-slice") {
+                const bool of_it = reader.operands.front() == at;
+                const bool part = reader.shape.elements() * parts == elements;
+                const bool placed =
+                    in_fusion || (places_differ(computation, reader, group) &&
+                                  std::any_of(reader.operands.begin() + 1, reader.operands.end(),
+                                              [&](std::uint32_t place) {
+                                                  return from_device_number(computation, place);
+                                              }));
+                if (!of_it || !part || !placed) {
+                    return false;
+                }
+                sliced = true;
+            } else if (is_view(reader) || reader.opcode == "convert" || reader.opcode == "copy" ||
+                       reader.opcode == "all-reduce-done") {
+                if (!seen[user]) {
+                    seen[user] = true;
+                    open.push_back(user);
+                }
+            } else {
+                return false;
+            }
+        }
+    }
+    return sliced;
+}
+
+/// The first group; empty where everybody is in it.
+std::vector<std::int64_t> first_group(const Instruction& instruction) {
+    const std::string groups = written(instruction, "replica_groups");
+    const DeviceGroups read = groups.empty() ? DeviceGroups{} : read_groups(groups);
+    return read.groups.empty() ? std::vector<std::int64_t>{} : read.groups.front();
 }
 
 bool is_reduce_scatter(const Module& module, const Computation& computation,
@@ -92,29 +187,12 @@ bool is_reduce_scatter(const Module& module, const Computation& computation,
         return false;
     }
     const auto number = static_cast<std::uint32_t>(&instruction - computation.instructions.data());
-    if (in_fusion) {
-        // The fusion is XLA's own ReduceScatter: what reads the sum is a dynamic-slice, whatever its place follows from.
-        return !users[number].empty() &&
-               std::ranges::all_of(users[number], [&](std::uint32_t user) {
-                   const Instruction* reader = &computation.instructions[user];
-                   while (is_view(*reader)) {
-                       const auto at =
-                           static_cast<std::uint32_t>(reader - computation.instructions.data());
-                       if (users[at].size() != 1) {
-                           return false;
-                       }
-                       reader = &computation.instructions[users[at].front()];
-                   }
-                   return reader->opcode == "dynamic-slice";
-               });
-    }
-    double size = group_size(instruction);
-    if (size == 0) {
-        size = static_cast<double>(module.stated_devices().value_or(0));
-    }
+    const std::vector<std::int64_t> group = first_group(instruction);
+    const auto size = static_cast<double>(group.empty() ? module.stated_devices().value_or(0)
+                                                        : static_cast<std::int64_t>(group.size()));
     const Shape result = result_of(instruction);
     return size > 1 && result.kind == Shape::Kind::array &&
-           only_sliced(computation, users, number, size, result.elements());
+           only_sliced(computation, users, number, size, result.elements(), in_fusion, group);
 }
 
 FoundCollective found(const Module& module, const Computation& computation,

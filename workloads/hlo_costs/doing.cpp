@@ -128,11 +128,14 @@ bool crosses_to_host(const Computation& computation, const Instruction& instruct
     const bool from = std::ranges::any_of(instruction.operands, [&](std::uint32_t operand) {
         return in_space(computation.instructions[operand].shape, kHostSpace);
     });
-    if (ends_with(instruction.opcode, "-start")) {
-        // The result of copy-start names both ends.
-        const std::vector<const Shape*> ends = arrays_of(instruction.shape);
-        return ends.size() >= 2 && (ends[0]->layout.memory_space == kHostSpace) !=
-                                       (ends[1]->layout.memory_space == kHostSpace);
+    if (is_start(instruction)) {
+        const std::string_view base = base_opcode(instruction);
+        const bool to = in_space(started(instruction), kHostSpace);
+        // Into a buffer at the host goes what does not lie there.
+        return base == "dynamic-update-slice" || base == "async" ? to || from : to != from;
+    }
+    if (instruction.opcode == "dynamic-update-slice" || instruction.opcode == "fusion") {
+        return result || from;
     }
     return result != from;
 }
@@ -213,7 +216,8 @@ Doing doing_of(const Module& module, const Computation& computation,
     if (inner != nullptr && holds_collective(module, *inner)) {
         return Doing::collective;
     }
-    if (is_start(instruction) || opcode == "copy" || opcode == "dynamic-update-slice") {
+    if (is_start(instruction) || opcode == "copy" || opcode == "dynamic-update-slice" ||
+        opcode == "dynamic-slice" || opcode == "slice" || opcode == "fusion") {
         if (crosses_to_host(computation, instruction)) {
             return Doing::host_copy;
         }
@@ -230,6 +234,14 @@ Doing doing_of(const Module& module, const Computation& computation,
     return is_start(instruction) && moves ? Doing::prefetch : Doing::kernel;
 }
 
+const Shape& started(const Instruction& instruction) {
+    const Shape& shape = instruction.shape;
+    if (shape.kind != Shape::Kind::tuple || shape.parts.empty()) {
+        return shape;
+    }
+    return shape.parts[instruction.opcode == "copy-start" || shape.parts.size() < 2 ? 0 : 1];
+}
+
 HostWay way_of(const Instruction& instruction) {
     if (instruction.opcode == "custom-call") {
         return target(instruction) == "MoveToHost" ? HostWay::to_host : HostWay::to_chip;
@@ -237,14 +249,8 @@ HostWay way_of(const Instruction& instruction) {
     if (instruction.opcode == "send" || instruction.opcode == "recv") {
         return instruction.opcode == "send" ? HostWay::to_host : HostWay::to_chip;
     }
-    const Shape* result = &instruction.shape;
-    if (result->kind == Shape::Kind::tuple && !result->parts.empty()) {
-        result = &result->parts.front();
-    }
-    if (instruction.opcode == "async-start" && instruction.shape.parts.size() > 1) {
-        result = &instruction.shape.parts[1];
-    }
-    return in_space(*result, kHostSpace) ? HostWay::to_host : HostWay::to_chip;
+    const Shape& result = is_start(instruction) ? started(instruction) : instruction.shape;
+    return in_space(result, kHostSpace) ? HostWay::to_host : HostWay::to_chip;
 }
 
 std::vector<std::vector<std::uint32_t>> users_of(const Computation& computation) {

@@ -39,6 +39,9 @@ bool is_view(const Instruction& instruction);
 /// The computation that a fusion or an asynchronous wrapper carries out; nothing of others, and where the text does not have it.
 const Computation* carried_out(const Module& module, const Instruction& instruction);
 
+/// What `X-start` results in when it has ended: of copy-start the copy, of others what follows the operands.
+const Shape& started(const Instruction& instruction);
+
 enum class HostWay { to_host, to_chip };
 /// Of a host_copy.
 HostWay way_of(const Instruction& instruction);

@@ -31,19 +31,20 @@ double bytes_of_element(MatmulDtype dtype) {
 }
 
 /// What the operands and results of a matmul take.
-double own_bytes(const Matmul& matmul) {
-    const auto& [m, k, n, count] = matmul.shape;
-    return bytes_of_element(matmul.dtype) * count * (m * k + k * n + m * n);
+double own_bytes(const MatmulShape& shape, MatmulDtype dtype) {
+    const auto& [m, k, n, count] = shape;
+    return bytes_of_element(dtype) * count * (m * k + k * n + m * n);
 }
 
 constexpr double kCausalShare = 0.5;
+constexpr double kMatmulsOfDkv = 4;  ///< where another kernel makes the queries' gradient
 
 Compute attention_work(const AttentionKernel& kernel, const CostRules& rules) {
     Compute work;
     const bool causal = kernel.causal.value_or(rules.causal && kernel.queries == kernel.keys);
-    work.flops = sim::Flops(kernel.flops * (causal ? kCausalShare : 1));
-    const double matmuls =
-        kernel.flops / (2 * kernel.heads * kernel.queries * kernel.keys * kernel.head);
+    const double matmuls = kernel.dkv && rules.dq_apart ? kMatmulsOfDkv : kernel.matmuls;
+    const double square = 2 * kernel.heads * kernel.queries * kernel.keys * kernel.head;
+    work.flops = sim::Flops(matmuls * square * (causal ? kCausalShare : 1));
     work.matmuls.push_back({.m = kernel.queries,
                             .k = kernel.head,
                             .n = kernel.keys,
@@ -64,11 +65,15 @@ Compute work_of(const Module& module, const Computation& computation,
     std::vector<Matmul> matmuls;
     append_matmuls(module, computation, instruction, matmuls);
     for (const Matmul& matmul : matmuls) {
+        if (matmul.depthwise) {
+            work.vector += sim::Flops(matmul.flops());
+            continue;
+        }
         work.flops += sim::Flops(matmul.flops());
         work.matmuls.push_back(matmul.shape);
         work.dtype = matmul.dtype;
     }
-    work.vector = vector_of(module, computation, instruction);
+    work.vector += vector_of(module, computation, instruction);
     const double given =
         instruction.opcode == "custom-call" && rules.flops ? rules.flops(instruction) : -1;
     if (given >= 0) {
@@ -83,7 +88,7 @@ void set_bytes(Compute& work, sim::Bytes bytes) {
     work.hbm = bytes;
     double own = 0;
     for (const MatmulShape& shape : work.matmuls) {
-        own += own_bytes({shape, work.dtype});
+        own += own_bytes(shape, work.dtype);
     }
     work.elementwise = work.kernel ? sim::Bytes() : sim::Bytes(std::max(0.0, bytes.value() - own));
 }
@@ -130,29 +135,43 @@ private:
                 item.work = Compute{};
             }
         } else if (doing == Doing::host_copy || doing == Doing::prefetch) {
-            item.bytes = moved_by(at);
+            item.bytes = doing == Doing::prefetch ? prefetched_by(at) : moved_by(at);
         }
         items_.push_back(std::move(item));
     }
 
     [[nodiscard]] sim::Bytes moved_by(const Instruction& at) const {
         if (is_start(at)) {
-            // The smaller end: a slice is part of what it is taken from.
-            const Shape& result = at.opcode == "copy-start" || at.shape.parts.size() < 2
-                                      ? at.shape
-                                      : at.shape.parts[1];
-            sim::Bytes least = sim::Bytes::infinity();
-            for (const Shape* const array : arrays_of(result)) {
-                if (array->dims.size() > 0) {
-                    least = std::min(least, array->stored_bytes());
-                }
+            const Shape& result = started(at);
+            if (const Shape* const part = update_of(computation_, at)) {
+                return part->stored_bytes();
             }
-            return least == sim::Bytes::infinity() ? sim::Bytes() : least;
+            return result.stored_bytes();
         }
-        if (at.opcode == "dynamic-update-slice" && at.operands.size() > 1) {
-            return computation_.instructions[at.operands[1]].shape.stored_bytes();
+        const Shape* const part = update_of(computation_, at);
+        return part != nullptr ? part->stored_bytes() : at.shape.stored_bytes();
+    }
+
+    /// What a copy within the chip moves of HBM: it reads and writes there, where its ends lie there.
+    [[nodiscard]] sim::Bytes prefetched_by(const Instruction& at) const {
+        const Shape& result = started(at);
+        const auto in_space = [](const Shape& shape) {
+            const std::vector<const Shape*> arrays = arrays_of(shape);
+            return !arrays.empty() && arrays.front()->layout.memory_space == kHbmSpace ? 1 : 0;
+        };
+        const int from =
+            at.operands.empty() ? 0 : in_space(computation_.instructions[at.operands[0]].shape);
+        return result.stored_bytes() * (in_space(result) + from);
+    }
+
+    /// The part that is written into a buffer; nothing where all of it is new.
+    [[nodiscard]] const Shape* update_of(const Computation& computation,
+                                         const Instruction& at) const {
+        if (base_opcode(at) == "dynamic-update-slice" && at.operands.size() > 1) {
+            return &computation.instructions[at.operands[1]].shape;
         }
-        return at.shape.stored_bytes();
+        const Computation* const inner = carried_out(module_, at);
+        return inner != nullptr ? update_of(*inner, inner->root_instruction()) : nullptr;
     }
 
     /// What was gathered since the last item that is not elementwise becomes kernels.
@@ -269,6 +288,15 @@ private:
 };
 
 }  // namespace
+
+bool has_dq_kernel(const Module& module) {
+    return std::ranges::any_of(module.computations, [](const Computation& computation) {
+        return std::ranges::any_of(computation.instructions, [&](const Instruction& each) {
+            const auto kernel = attention_of(computation, each);
+            return kernel && kernel->dq;
+        });
+    });
+}
 
 bool is_fused(const Module& module) {
     return std::ranges::any_of(module.computations, [](const Computation& computation) {

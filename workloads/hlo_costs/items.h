@@ -28,10 +28,15 @@ struct Item {
 
 /// How costs are found that the text does not have.
 struct CostRules {
+    bool dq_apart =
+        false;  ///< attention's backward pass has a kernel for the queries' gradient alone (has_dq_kernel)
     bool causal = true;  ///< attention kernels skip half of their scores
     /// FLOPs of a custom call that the user gives; below 0: none.
     std::function<double(const Instruction&)> flops{};
 };
+
+/// Whether a kernel makes the gradient of attention's queries alone, as JAX's flash kernels for TPUs do unless they are fused.
+bool has_dq_kernel(const Module& module);
 
 /// Whether anything in the module is a fusion.
 bool is_fused(const Module& module);

@@ -44,11 +44,11 @@ Matmul dot(const Module& module, const Instruction& at, const Shape& left, const
     const double of_right = product_of(module, at, right, at.numbers("rhs_contracting_dims")) *
                             product_of(module, at, right, at.numbers("rhs_batch_dims"));
     const double of_left = k * batch;
-    return {{.m = of_left > 0 ? left.elements() / of_left : 0,
-             .k = k,
-             .n = of_right > 0 ? right.elements() / of_right : 0,
-             .count = batch},
-            dtype_of(left, right)};
+    const MatmulShape shape{.m = of_left > 0 ? left.elements() / of_left : 0,
+                            .k = k,
+                            .n = of_right > 0 ? right.elements() / of_right : 0,
+                            .count = batch};
+    return {shape, dtype_of(left, right), false, shape.m * shape.k * shape.n * shape.count};
 }
 
 /// One spatial dimension of a convolution's window.
@@ -101,6 +101,19 @@ std::vector<Window> windows_of(const Instruction& at, std::size_t count) {
     read("lhs_dilate", &Window::lhs_dilate);
     read("rhs_dilate", &Window::rhs_dilate);
     return all;
+}
+
+/// More positions are no program's.
+constexpr double kMostPositions = 1e8;
+
+void check(const Module& module, const Instruction& at, const Window& window, std::int64_t output) {
+    const bool sound =
+        window.size >= 1 && window.stride >= 1 && window.lhs_dilate >= 1 && window.rhs_dilate >= 1;
+    const double positions = static_cast<double>(output) *
+                             (window.lhs_dilate > 1 ? static_cast<double>(window.size) : 1);
+    if (!sound || positions > kMostPositions) {
+        throw module.error(at, "a window that no convolution has");
+    }
 }
 
 /// Pairs of an output position and a window position that meet an input.
@@ -161,21 +174,26 @@ Matmul convolution(const Module& module, const Instruction& at, const Shape& lef
     MatmulShape shape{.m = length(lhs, 'b', left) / group_count(at, "batch_group_count"),
                       .k = length(rhs, 'i', right),
                       .n = length(out, 'f', at.shape)};
+    double multiplications = shape.m * shape.k * shape.n;
     const std::vector<Window> windows = windows_of(at, lhs.size() >= 2 ? lhs.size() - 2 : 0);
     for (std::size_t d = 0; d < windows.size(); ++d) {
         const char letter = static_cast<char>('0' + d);
         const auto input = static_cast<std::int64_t>(length(lhs, letter, left));
         const auto output = static_cast<std::int64_t>(length(out, letter, at.shape));
+        check(module, at, windows[d], output);
         const double met = meetings(windows[d], input, output);
+        multiplications *= met;
         if (output == 1) {
             shape.k *= met;
-        } else if (windows[d].size == 1) {
-            shape.m *= met;
+        } else if (met == static_cast<double>(output) && windows[d].size >= output) {
+            shape.count *= met;  // each with weights of its own
         } else {
-            shape.count *= met;
+            shape.m *= static_cast<double>(output);
+            shape.k *= met / static_cast<double>(output);
         }
     }
-    return {shape, dtype_of(left, right)};
+    const bool alone = length(rhs, 'i', right) == 1 && group_count(at, "feature_group_count") > 1;
+    return {shape, dtype_of(left, right), alone, multiplications};
 }
 
 }  // namespace

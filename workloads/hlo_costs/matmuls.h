@@ -5,6 +5,7 @@
 //                  position and a window position that meets an input, not padding or a gap of dilation
 // A batch dimension of a matmul is a spatial one whose window is as long as the output and padded so that V is that length; one that is
 // contracted has an output of 1 and V the window's length.
+// As a matmul a convolution has B x outputs rows, and an inner dimension of the features that meet one of them.
 // Source: openxla/xla, xla/service/hlo_cost_analysis.cc (HandleConvolutionWithWindow).
 #pragma once
 
@@ -18,7 +19,9 @@ namespace podsim::workloads::hlo {
 struct Matmul {
     MatmulShape shape;
     MatmulDtype dtype = MatmulDtype::bf16;
-    [[nodiscard]] double flops() const { return 2 * shape.m * shape.k * shape.n * shape.count; }
+    bool depthwise = false;  ///< each feature by itself: work of the vector unit, not of the MXU
+    double multiplications = 0;  ///< m k n of all, exactly
+    [[nodiscard]] double flops() const { return 2 * multiplications; }
 };
 
 bool is_matmul(const Instruction& instruction);

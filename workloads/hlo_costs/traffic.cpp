@@ -37,46 +37,65 @@ const Shape& shape_of(const Computation& computation, const Instruction& instruc
     return computation.instructions[instruction.operands[operand]].shape;
 }
 
-/// What is read of a parameter within a fusion: all of it, but for slices, and for what is only written into.
-sim::Bytes read_of(const Computation& fused, const Users& users, std::uint32_t number) {
-    const Instruction& at = fused.instructions[number];
-    const sim::Bytes whole = in_hbm(at.shape);
+/// What is read of a value within a fusion: all of it, but for slices, and for what is only written into.
+sim::Bytes read_of(const Module& module, const Computation& fused, std::uint32_t number) {
+    const Users users = users_of(fused);
+    const sim::Bytes whole = in_hbm(fused.instructions[number].shape);
     sim::Bytes parts;
-    for (const std::uint32_t user : users[number]) {
-        const Instruction& reader = fused.instructions[user];
-        if (is_view(reader)) {
-            parts += read_of(fused, users, user);
-        } else if (reader.opcode == "dynamic-slice" || reader.opcode == "slice") {
-            parts += reader.operands.front() == number ? reader.shape.stored_bytes() : whole;
-        } else if (reader.opcode == "gather") {
-            parts += reader.operands.front() == number ? reader.shape.stored_bytes() : whole;
-        } else if (reader.opcode == "dynamic-update-slice") {
-            parts += reader.operands.front() == number ? sim::Bytes() : whole;
-        } else {
-            return whole;
+    std::vector<std::uint32_t> open{number};  // it, and views of it
+    while (!open.empty()) {
+        const std::uint32_t at = open.back();
+        open.pop_back();
+        for (const std::uint32_t user : users[at]) {
+            const Instruction& reader = fused.instructions[user];
+            const bool of_it = reader.operands.front() == at;
+            const Computation* const inner = carried_out(module, reader);
+            if (is_view(reader)) {
+                open.push_back(user);
+            } else if (inner != nullptr) {
+                for (std::size_t i = 0; i < reader.operands.size(); ++i) {
+                    const Instruction* const parameter =
+                        inner->parameter(static_cast<std::int64_t>(i));
+                    if (reader.operands[i] == at && parameter != nullptr) {
+                        parts += read_of(
+                            module, *inner,
+                            static_cast<std::uint32_t>(parameter - inner->instructions.data()));
+                    }
+                }
+            } else if (reader.opcode == "dynamic-slice" || reader.opcode == "slice" ||
+                       reader.opcode == "gather") {
+                parts += of_it ? reader.shape.stored_bytes() : whole;
+            } else if (reader.opcode == "dynamic-update-slice") {
+                parts += of_it ? sim::Bytes() : whole;
+            } else {
+                return whole;
+            }
+            if (parts >= whole) {
+                return whole;
+            }
         }
     }
-    return std::min(parts, whole);
+    return parts;
 }
 
 /// What is written of a result that `number` makes within a fusion.
-sim::Bytes written_of(const Computation& fused, std::uint32_t number, const Shape& result) {
-    const Instruction& at = fused.instructions[number];
-    if (is_view(at) && !at.operands.empty()) {
-        return written_of(fused, at.operands.front(), result);
+sim::Bytes written_of(const Module& module, const Computation& fused, std::uint32_t number,
+                      const Shape& result) {
+    const Instruction* at = &fused.instructions[number];
+    while (is_view(*at) && !at->operands.empty()) {
+        at = &fused.instructions[at->operands.front()];
     }
-    if (at.opcode == "dynamic-update-slice" && at.operands.size() >= 2) {
-        return std::min(in_hbm(result), shape_of(fused, at, 1).stored_bytes());
+    if (const Computation* const inner = carried_out(module, *at)) {
+        return written_of(module, *inner, inner->root, result);
     }
-    if (at.opcode == "parameter") {
-        return {};
+    if (at->opcode == "dynamic-update-slice") {
+        return std::min(in_hbm(result), shape_of(fused, *at, 1).stored_bytes());
     }
-    return in_hbm(result);
+    return at->opcode == "parameter" ? sim::Bytes() : in_hbm(result);
 }
 
-sim::Bytes hbm_of_fusion(const Instruction& instruction, const Computation& computation,
-                         const Computation& fused) {
-    const Users users = users_of(fused);
+sim::Bytes hbm_of_fusion(const Module& module, const Instruction& instruction,
+                         const Computation& computation, const Computation& fused) {
     sim::Bytes bytes;
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
         const Instruction* const parameter = fused.parameter(static_cast<std::int64_t>(i));
@@ -86,16 +105,17 @@ sim::Bytes hbm_of_fusion(const Instruction& instruction, const Computation& comp
             continue;
         }
         const auto number = static_cast<std::uint32_t>(parameter - fused.instructions.data());
-        bytes += std::min(whole, read_of(fused, users, number));
+        bytes += std::min(whole, read_of(module, fused, number));
     }
     const Instruction& root = fused.root_instruction();
-    if (root.opcode == "tuple" && instruction.shape.parts.size() == root.operands.size()) {
+    const Shape& result = is_start(instruction) ? started(instruction) : instruction.shape;
+    if (root.opcode == "tuple" && result.parts.size() == root.operands.size()) {
         for (std::size_t i = 0; i < root.operands.size(); ++i) {
-            bytes += written_of(fused, root.operands[i], instruction.shape.parts[i]);
+            bytes += written_of(module, fused, root.operands[i], result.parts[i]);
         }
         return bytes;
     }
-    return bytes + written_of(fused, fused.root, instruction.shape);
+    return bytes + written_of(module, fused, fused.root, result);
 }
 
 }  // namespace
@@ -111,7 +131,7 @@ sim::Bytes in_hbm(const Shape& shape) {
 sim::Bytes hbm_of(const Module& module, const Computation& computation,
                   const Instruction& instruction) {
     if (const Computation* const fused = carried_out(module, instruction)) {
-        return hbm_of_fusion(instruction, computation, *fused);
+        return hbm_of_fusion(module, instruction, computation, *fused);
     }
     const std::string& opcode = instruction.opcode;
     const sim::Bytes result = in_hbm(instruction.shape);

@@ -12,10 +12,12 @@ namespace {
 constexpr int kMostSteps = 64;
 constexpr std::int64_t kMostValue = std::int64_t{1} << 50;  ///< no sum of a few is beyond the type
 
-std::optional<std::int64_t> number_in(std::string_view text) {
+/// Of a text that is a whole number; `leading`: that begins with one.
+std::optional<std::int64_t> number_in(std::string_view text, bool leading = false) {
     std::int64_t value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool counts = failure == std::errc() && std::abs(value) < kMostValue;
+    const bool counts = failure == std::errc() && std::abs(value) < kMostValue &&
+                        (leading || end == text.data() + text.size());
     return counts ? std::optional(value) : std::nullopt;
 }
 
@@ -183,8 +185,9 @@ std::optional<std::int64_t> written_count(const Instruction& loop) {
     std::erase_if(config, [](char c) { return c == '\\' || c == '"' || c == ' '; });
     constexpr std::string_view kKey = "known_trip_count:{n:";
     const std::size_t at = config.find(kKey);
-    return at == std::string::npos ? std::nullopt
-                                   : number_in(std::string_view(config).substr(at + kKey.size()));
+    return at == std::string::npos
+               ? std::nullopt
+               : number_in(std::string_view(config).substr(at + kKey.size()), true);
 }
 
 }  // namespace
@@ -207,7 +210,7 @@ LoopParts parts_of(const Module& module, const Instruction& loop) {
 
 std::optional<std::int64_t> trips_of(const Module& module, const Computation& computation,
                                      const Instruction& loop) {
-    if (const auto written = written_count(loop)) {
+    if (const auto written = written_count(loop); written && *written >= 0) {
         return written;
     }
     const LoopParts parts = parts_of(module, loop);

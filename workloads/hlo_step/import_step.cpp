@@ -63,14 +63,13 @@ private:
         return known_.emplace(&computation, std::move(fresh)).first->second;
     }
 
-    /// All that is under way ends here, and the next turn begins.
-    void barrier(const std::string& name, int layer) {
+    /// What has begun since operation `since` ends here, as do `needs`, and the next turn begins.
+    void barrier(const std::string& name, int layer, OpIndex since = 0, const Ready& needs = {}) {
         Op op{.name = name, .pass = Pass::forward, .layer = layer, .work = Compute{}, .after = {}};
-        op.after.assign(beside_.begin(), beside_.end());
+        op.after.assign(beside_.lower_bound(since), beside_.end());
         layer_ = layer;
         step_.program.turns.push_back(static_cast<OpIndex>(ops().size()));
-        add_kernel(std::move(op), {});
-        beside_.clear();
+        add_kernel(std::move(op), needs);
         barrier_ = last_kernel_;
     }
 
@@ -123,7 +122,7 @@ private:
 
     void join(Ready& into, const Ready& more) const {
         for (const OpIndex each : more) {
-            if (barrier_ && each <= *barrier_) {
+            if (barrier_ && each <= *barrier_ && !beside_.contains(each)) {
                 continue;
             }
             if (std::ranges::find(into, each) == into.end()) {
@@ -212,11 +211,11 @@ private:
         const Instruction& at = computation.instructions[number];
         switch (item.doing) {
             case Doing::loop:
-                return play_loop(computation, at, depth);
+                return play_loop(computation, at, needs, depth);
             case Doing::call:
                 return play_called(at, 0, needs, depth);
             case Doing::branches: {
-                const auto branch = longest_branch(module_, at, rules_, trips_);
+                const auto branch = branches_.of(at);
                 return branch ? play_called(at, *branch, needs, depth) : needs;
             }
             case Doing::host_copy:
@@ -306,15 +305,17 @@ private:
         return reduced(std::move(done));
     }
 
-    Ready play_loop(const Computation& computation, const Instruction& at, int depth) {
+    Ready play_loop(const Computation& computation, const Instruction& at, const Ready& needs,
+                    int depth) {
         const std::int64_t trips = trips_or_error(module_, computation, at, trips_);
         const LoopParts parts = parts_of(module_, at);
         const int outside = layer_;
+        const auto first = static_cast<OpIndex>(ops().size());
         for (std::int64_t i = 0; i < trips && parts.body != nullptr; ++i) {
-            barrier(at.name, static_cast<int>(i));
+            barrier(at.name, static_cast<int>(i), first, i == 0 ? needs : Ready{});
             play(*parts.body, {}, depth + 1);
         }
-        barrier(at.name, outside);
+        barrier(at.name, outside, first, trips == 0 ? needs : Ready{});
         return {};
     }
 
@@ -363,6 +364,7 @@ private:
     const CostRules& rules_;
     const GivenTrips& trips_;
     const Passes passes_;
+    LongestBranches branches_{module_, rules_, trips_};
     ImportedStep step_;
     std::map<const Computation*, Known> known_;
     std::optional<OpIndex> last_kernel_;

@@ -40,12 +40,14 @@ public:
         return std::move(totals_);
     }
 
-    Sum(const Module& module, const CostRules& rules, const GivenTrips& given)
-        : module_(module), rules_(rules), given_(given), passes_(module) {}
+    Sum(const Module& module, const CostRules& rules, const GivenTrips& given, std::int64_t devices,
+        LongestBranches& branches)
+        : module_(module), rules_(rules), given_(given), passes_(module), branches_(branches) {
+        totals_.devices = devices;
+    }
 
     Totals whole() {
         refuse_unpartitioned(module_);
-        totals_.devices = devices_of(module_);
         totals_.devices_stated = module_.stated_devices().has_value();
         for (const std::uint32_t entry : entries_of(module_)) {
             const Computation& computation = module_.computations[entry];
@@ -122,7 +124,7 @@ private:
     }
 
     void add_longest_branch(const Instruction& at, double times) {
-        if (const auto branch = longest_branch(module_, at, rules_, given_)) {
+        if (const auto branch = branches_.of(at)) {
             add_called(at, *branch, times);
         }
     }
@@ -177,7 +179,7 @@ private:
             totals_
                 .collectives[{std::string(collectives::to_string(collective.operation)), groups}];
         total.count += times;
-        total.result += collective.result * times;
+        total.result += collective.result * (times / (collective.was_all_reduce ? size : 1));
         total.received += received(collective, size) * times;
         total.was_all_reduce += collective.was_all_reduce ? times : 0;
         total.passes[std::string(to_string(passes_.of(at)))] += times;
@@ -200,6 +202,7 @@ private:
     const CostRules& rules_;
     const GivenTrips& given_;
     const Passes passes_;
+    LongestBranches& branches_;
     Totals totals_;
     std::map<const Computation*, std::vector<Item>> items_;
 };
@@ -210,13 +213,17 @@ std::int64_t devices_of(const Module& module) {
     std::int64_t devices = std::max<std::int64_t>(1, module.stated_devices().value_or(1));
     for (const Computation& computation : module.computations) {
         for (const Instruction& each : computation.instructions) {
-            if (const auto groups = each.find("replica_groups")) {
-                devices = std::max(devices, read_groups(*groups).devices());
-            }
-            if (const auto pairs = each.find("source_target_pairs")) {
-                for (const auto& [from, to] : read_pairs(*pairs)) {
-                    devices = std::max({devices, from + 1, to + 1});
+            try {
+                if (const auto groups = each.find("replica_groups")) {
+                    devices = std::max(devices, read_groups(*groups).devices());
                 }
+                if (const auto pairs = each.find("source_target_pairs")) {
+                    for (const auto& [from, to] : read_pairs(*pairs)) {
+                        devices = std::max({devices, from + 1, to + 1});
+                    }
+                }
+            } catch (const sim::InputError& error) {
+                throw module.error(each, error.problem(), error.remedy());
             }
         }
     }
@@ -276,21 +283,30 @@ std::int64_t trips_or_error(const Module& module, const Computation& computation
                        fmt::format("say --trips {}=N", loop.name));
 }
 
-std::optional<std::uint32_t> longest_branch(const Module& module, const Instruction& at,
-                                            const CostRules& rules, const GivenTrips& given) {
+std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional) {
+    if (const auto found = known_.find(&conditional); found != known_.end()) {
+        return found->second;
+    }
     std::optional<std::uint32_t> longest;
-    double most = -1;
-    for (std::uint32_t branch = 0; branch < at.called.size(); ++branch) {
-        if (at.called[branch] == kNothing) {
+    std::pair<double, double> most{-1, -1};
+    for (std::uint32_t branch = 0; branch < conditional.called.size(); ++branch) {
+        if (conditional.called[branch] == kNothing) {
             continue;
         }
-        const Totals of = Sum(module, rules, given).of(module.computations[at.called[branch]]);
-        const double flops = (of.matmul_flops + of.attention_flops + of.given_flops).value();
-        if (flops > most) {
-            most = flops;
+        Sum sum(module_, rules_, given_, devices_of(module_), *this);
+        const Totals of = sum.of(module_.computations[conditional.called[branch]]);
+        double bytes = of.hbm.value() + of.host_bytes.value();
+        for (const auto& [key, total] : of.collectives) {
+            bytes += total.received.value();
+        }
+        const std::pair<double, double> size{
+            (of.matmul_flops + of.attention_flops + of.given_flops).value(), bytes};
+        if (size > most) {
+            most = size;
             longest = branch;
         }
     }
+    known_[&conditional] = longest;
     return longest;
 }
 
@@ -318,8 +334,10 @@ std::vector<std::uint32_t> entries_of(const Module& module) {
     return entries;
 }
 
-Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given) {
-    return Sum(module, rules, given).whole();
+Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
+                 std::int64_t devices) {
+    LongestBranches branches(module, rules, given);
+    return Sum(module, rules, given, devices > 0 ? devices : devices_of(module), branches).whole();
 }
 
 }  // namespace podsim::workloads::hlo

@@ -73,15 +73,27 @@ private:
 /// Trips of a loop, as written or given. Throws sim::InputError that names the loop.
 std::int64_t trips_or_error(const Module& module, const Computation& computation,
                             const Instruction& loop, const GivenTrips& given);
-/// Which of the computations that a `conditional` calls has most FLOPs; nothing where the text has none of them.
-std::optional<std::uint32_t> longest_branch(const Module& module, const Instruction& at,
-                                            const CostRules& rules, const GivenTrips& given);
+/// Which of the computations that a `conditional` calls has most FLOPs, of equals most bytes of HBM and of collectives, of equals the first;
+/// nothing where the text has none of them. Remembers what it has found, of one module.
+class LongestBranches {
+public:
+    LongestBranches(const Module& module, const CostRules& rules, const GivenTrips& given)
+        : module_(module), rules_(rules), given_(given) {}
+    std::optional<std::uint32_t> of(const Instruction& conditional);
+
+private:
+    const Module& module_;
+    const CostRules& rules_;
+    const GivenTrips& given_;
+    std::map<const Instruction*, std::optional<std::uint32_t>> known_;
+};
 /// What a run begins with: the entry; of a text that was cut off all computations that nothing calls, but for the insides of fusions.
 std::vector<std::uint32_t> entries_of(const Module& module);
 
 /// Throws sim::InputError for a module that is not partitioned yet.
 void refuse_unpartitioned(const Module& module);
-/// The same, and for a loop of unknown trips.
-Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given);
+/// The same, and for a loop of unknown trips. `devices`: how many, 0: as the module says.
+Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
+                 std::int64_t devices = 0);
 
 }  // namespace podsim::workloads::hlo

@@ -198,8 +198,11 @@ TEST_F(HloCommand, TheExampleWaitsForItsFirstGather) {
     EXPECT_EQ(result["exposed_communication_s"],
               collective({"--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather", "--axes",
                           "xyz", "--bytes", "469762048"}));
-    EXPECT_EQ(result["waits"].size(), 1U);
-    EXPECT_EQ(result["waits"][0]["name"], "first");
+    ASSERT_EQ(result["collectives"].size(), 3U);
+    EXPECT_EQ(result["collectives"][0]["name"], "first");
+    EXPECT_EQ(result["collectives"][0]["exposed_s"], result["exposed_communication_s"]);
+    EXPECT_EQ(result["collectives"][1]["exposed_s"], 0);
+    EXPECT_EQ(result["collectives"][1]["runs"], 32);
     EXPECT_NEAR(result["step_time_s"].get<double>(),
                 result["compute_s"].get<double>() + result["exposed_communication_s"].get<double>(),
                 1e-15);

@@ -128,6 +128,11 @@ TEST(HloItems, AnAllReduceOfWhichOnlyTheDevicesSliceIsReadIsAReduceScatter) {
     EXPECT_EQ(reduced_as(slice, false),
               Operation::all_reduce);  // every device reads the same slice
     EXPECT_EQ(reduced_as(""), Operation::all_reduce);
+    // Of members 0 to 3 two read each half of the places: they are others' along another axis of the mesh.
+    EXPECT_EQ(reduced_as(" %half = s32[] remainder(%place, %two)\n %there = s32[] multiply(%half, "
+                         "%two)\n %s = f32[2] dynamic-slice(%all, %there), "
+                         "dynamic_slice_sizes={2}\n"),
+              Operation::all_reduce);
 }
 
 // XLA's own ReduceScatter in an optimised module: a fusion of an all-reduce and a dynamic-slice. V is the operand's 32 bytes.
@@ -162,6 +167,44 @@ ENTRY %main (x: f32[8], i: s32[]) -> f32[8] {
     EXPECT_EQ(listed.at("gather").collectives.at(0).stored.value(), 32);
 }
 
+// A slice and an update in place count as such in a fusion within a fusion, and what runs asynchronously counts once.
+TEST(HloItems, BytesOfNestedFusions) {
+    const Listed listed = list(R"(
+%inner (p: f32[10,64], u: f32[1,64], i: s32[]) -> f32[10,64] {
+  %p = f32[10,64] parameter(0)
+  %u = f32[1,64] parameter(1)
+  %i = s32[] parameter(2)
+  %zero = s32[] constant(0)
+  %s = f32[1,64] dynamic-slice(%p, %i, %zero), dynamic_slice_sizes={1,64}
+  %a = f32[1,64] add(%s, %u)
+  ROOT %d = f32[10,64] dynamic-update-slice(%p, %a, %i, %zero)
+}
+%outer (p: f32[10,64], u: f32[1,64], i: s32[]) -> f32[10,64] {
+  %p = f32[10,64] parameter(0)
+  %u = f32[1,64] parameter(1)
+  %i = s32[] parameter(2)
+  ROOT %f = f32[10,64] fusion(%p, %u, %i), kind=kLoop, calls=%inner
+}
+%adds (p: f32[64], q: f32[64]) -> f32[64] {
+  %p = f32[64] parameter(0)
+  %q = f32[64] parameter(1)
+  ROOT %a = f32[64] add(%p, %q)
+}
+ENTRY %main (p: f32[10,64], u: f32[1,64], i: s32[], q: f32[64]) -> f32[] {
+  %p = f32[10,64] parameter(0)
+  %u = f32[1,64] parameter(1)
+  %i = s32[] parameter(2)
+  %q = f32[64] parameter(3)
+  %nested = f32[10,64] fusion(%p, %u, %i), kind=kLoop, calls=%outer
+  %start = ((f32[64], f32[64]), f32[64], u32[]) async-start(%q, %q), calls=%adds
+  %done = f32[64] async-done(%start)
+  ROOT %r = f32[] constant(0)
+}
+)");
+    EXPECT_EQ(listed.at("nested").work.hbm.value(), 256 + 256 + 4 + 256);
+    EXPECT_EQ(listed.at("start").work.hbm.value(), 3 * 256);
+}
+
 TEST(HloItems, CopiesToTheHostAndIntoVmem) {
     const Listed listed = list(R"(
 %cut (x: f32[64]) -> f32[16] {
@@ -177,6 +220,10 @@ ENTRY %main (x: f32[64], h: f32[32]) -> f32[64] {
   %came = f32[32]{0} copy-done(%back)
   %near = (f32[64]{0:S(1)}, f32[64]{0}, u32[]) copy-start(%x)
   %there = f32[64]{0:S(1)} copy-done(%near)
+  %buffer = f32[8,64]{1,0:S(5)} parameter(2)
+  %row = f32[1,64] bitcast(%x)
+  %zero = s32[] constant(0)
+  %kept = ((f32[8,64]{1,0:S(5)}, f32[1,64], s32[], s32[]), f32[8,64]{1,0:S(5)}, u32[]) dynamic-update-slice-start(%buffer, %row, %zero, %zero)
   %moved = f32[64] custom-call(%x), custom_call_target="MoveToHost"
   ROOT %r = f32[64] copy(%x)
 }
@@ -187,7 +234,10 @@ ENTRY %main (x: f32[64], h: f32[32]) -> f32[64] {
     EXPECT_EQ(listed.at("back").bytes.value(), 128);
     EXPECT_EQ(listed.at("near").doing, Doing::prefetch);
     EXPECT_EQ(listed.at("moved").doing, Doing::host_copy);
+    EXPECT_EQ(listed.at("kept").doing, Doing::host_copy);
+    EXPECT_EQ(listed.at("kept").bytes.value(), 256);
     const Computation& entry = listed.module.computations[listed.module.entry];
+    EXPECT_EQ(way_of(entry.instructions[listed.at("kept").members[0]]), HostWay::to_host);
     EXPECT_EQ(way_of(entry.instructions[listed.at("back").members[0]]), HostWay::to_chip);
     EXPECT_EQ(way_of(entry.instructions[listed.at("moved").members[0]]), HostWay::to_host);
 }

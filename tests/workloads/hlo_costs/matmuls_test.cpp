@@ -69,6 +69,23 @@ TEST(HloMatmuls, AContractedSpatialDimension) {
                  128, 32 * 128, 4096, 1);
 }
 
+// 3 x 3 on 112 x 112, padded by 1: rows are positions, the inner dimension the features that meet one, on average.
+TEST(HloMatmuls, AConvolutionOfImages) {
+    const Matmul found =
+        matmul("bf16[8,112,112,128]", "bf16[3,3,128,64]", "bf16[8,112,112,64]",
+               "convolution(a, b), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+    const double met = 112 * 3 - 2;
+    EXPECT_EQ(found.shape.m, 8 * 112 * 112);
+    EXPECT_DOUBLE_EQ(found.shape.k, 128 * (met / 112) * (met / 112));
+    EXPECT_EQ(found.shape.n, 64);
+    EXPECT_EQ(found.shape.count, 1);
+    EXPECT_EQ(found.flops(), 2.0 * 8 * 128 * 64 * met * met);
+    EXPECT_TRUE(matmul("bf16[4,64,32]", "bf16[4,1,32]", "bf16[4,64,32]",
+                       "convolution(a, b), window={size=4 pad=3_0}, dim_labels=b0f_0io->b0f, "
+                       "feature_group_count=32")
+                    .depthwise);
+}
+
 TEST(HloMatmuls, Dtypes) {
     const std::string rest = "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
     const auto of = [&](const std::string& left, const std::string& right) {
@@ -122,6 +139,9 @@ TEST(HloMatmuls, LabelsThatDoNotFit) {
         matmul("f32[2]", "f32[2,2]", "f32[2,2]", "convolution(a, b), dim_labels=bf_io->bf"),
         sim::InputError);
     EXPECT_THROW(matmul("f32[2,2]", "f32[2,2]", "f32[2,2]", "convolution(a, b)"), sim::InputError);
+    EXPECT_THROW(matmul("f32[2,9,3]", "f32[2,3,5]", "f32[2,9,5]",
+                        "convolution(a, b), window={size=2 rhs_dilate=0}, dim_labels=b0f_0io->b0f"),
+                 sim::InputError);
     EXPECT_THROW(matmul("f32[2,2]", "f32[2,2]", "f32[2,2]", "dot(a, b), lhs_contracting_dims={5}"),
                  sim::InputError);
 }

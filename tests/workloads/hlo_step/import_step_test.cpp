@@ -108,6 +108,38 @@ ENTRY %m (x: bf16[8,8]) -> bf16[8,8] {
     EXPECT_EQ(step.program.ops[5].layer, 1);
 }
 
+// What began before a loop and is not read in it goes on beside it: %late waits for it, the loop does not.
+TEST(HloImportStep, ACollectiveSpansALoop) {
+    const ImportedStep step = imported(R"(
+HloModule m, is_scheduled=true
+%t (p: (s32[], bf16[8,8])) -> pred[] {
+  %p = (s32[], bf16[8,8]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %n = s32[] constant(1)
+  ROOT %c = pred[] compare(%i, %n), direction=LT
+}
+%b (p: (s32[], bf16[8,8])) -> (s32[], bf16[8,8]) {
+  %p = (s32[], bf16[8,8]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %j = s32[] add(%i, %one)
+  %x = bf16[8,8] get-tuple-element(%p), index=1
+  %d = bf16[8,8] dot(%x, %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %o = (s32[], bf16[8,8]) tuple(%j, %d)
+}
+ENTRY %m (x: bf16[8,8]) -> bf16[8,8] {
+  %x = bf16[8,8] parameter(0)
+  %zero = s32[] constant(0)
+  %r = bf16[8,8] all-reduce-start(%x), replica_groups={{0,1,2,3}}
+  %u = (s32[], bf16[8,8]) tuple(%zero, %x)
+  %w = (s32[], bf16[8,8]) while(%u), condition=%t, body=%b
+  %e = bf16[8,8] all-reduce-done(%r)
+  ROOT %late = bf16[8,8] dot(%e, %e), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)");
+    EXPECT_EQ(order_of(step), "step< r<step w<step d<w w<d late<r,w end<late");
+}
+
 // 64 bytes come into VMEM while %a (1024 FLOPs, 384 bytes) and %b, twice the work, run: a third and two thirds.
 TEST(HloImportStep, PrefetchesMoveBesideTheKernelsOfTheirWindow) {
     const ImportedStep step = imported(R"(

@@ -120,6 +120,26 @@ ENTRY %main (p: pred[], x: f32[2,2]) -> f32[2,2] {
     EXPECT_EQ(totals.matmul_flops.value(), 16);
 }
 
+// Without FLOPs in either, the branch that moves most.
+TEST(HloTotals, OfBranchesWithoutFlopsTheOneOfMostBytesCounts) {
+    const Module module = read_module(R"(
+%idle (x: f32[64]) -> f32[64] {
+  ROOT %x = f32[64] parameter(0)
+}
+%sums (x: f32[64]) -> f32[64] {
+  %x = f32[64] parameter(0)
+  ROOT %r = f32[64] all-reduce(%x), replica_groups={{0,1}}
+}
+ENTRY %main (p: pred[], x: f32[64]) -> f32[64] {
+  %p = pred[] parameter(0)
+  %x = f32[64] parameter(1)
+  ROOT %c = f32[64] conditional(%p, %x, %x), true_computation=%idle, false_computation=%sums
+}
+)",
+                                      "m");
+    EXPECT_EQ(totals_of(module, {}, {}).collectives.size(), 1U);
+}
+
 std::string totals_error(const std::string& text) {
     try {
         totals_of(read_module(text, "m.txt"), {}, {});
