@@ -116,12 +116,11 @@ void take_profile(const Usage& options, IdealHardware& hardware) {
         }
         return text;
     });
-    const std::optional<Profile> measured = measured_profile();
-    const auto found = measured ? measured->chips.find(hardware.chip.name) : measured->chips.end();
-    if (name == "measured" && measured && found != measured->chips.end()) {
+    const std::optional<Profile> measured = name == "measured" ? measured_profile() : std::nullopt;
+    if (measured && measured->chips.contains(hardware.chip.name)) {
         hardware.profile = measured->name;
         hardware.profile_version = measured->version;
-        hardware.efficiency = found->second;
+        hardware.efficiency = measured->chips.at(hardware.chip.name);
     }
 }
 

@@ -46,7 +46,7 @@ private:
     sim::Seconds alone(const workloads::Collective& collective) {
         const auto [entry, added] =
             alone_.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
-                                collective.loads, collective.returning});
+                                collective.loads, collective.returning, collective.shift});
         if (added && collective.bytes.value() > 0) {
             const collectives::CollectiveCall call{
                 .operation = collective.operation,
@@ -63,7 +63,7 @@ private:
     }
 
     using Key = std::tuple<collectives::Operation, std::vector<std::string>, double,
-                           std::vector<double>, bool>;
+                           std::vector<double>, bool, int>;
 
     const AchievedHardware& hardware_;
     const topology::DeviceMesh& mesh_;

@@ -189,7 +189,7 @@ void OpArguments::add_collective(std::size_t program, workloads::OpIndex index,
 sim::Seconds OpArguments::bound(const workloads::Collective& collective) {
     const auto [entry, added] =
         bounds_.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
-                             collective.loads, collective.returning});
+                             collective.loads, collective.returning, collective.shift});
     if (added && collective.bytes.value() > 0) {
         const collectives::CollectiveCall call{
             .operation = collective.operation,

@@ -46,7 +46,7 @@ private:
     [[nodiscard]] sim::Seconds bound(const workloads::Collective& collective);
 
     using Key = std::tuple<collectives::Operation, std::vector<std::string>, double,
-                           std::vector<double>, bool>;
+                           std::vector<double>, bool, int>;
 
     const StepTrail& trail_;
     const topology::DeviceMesh& mesh_;

@@ -329,13 +329,13 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
     // Layers repeat their collectives: the bound of each kind is worked out once.
-    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double, bool>,
+    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double, bool, int>,
              sim::Seconds>
         bounds;
     const auto bound_of = [&](const Collective& collective) {
         const auto [bound, added] =
             bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
-                                collective.returning});
+                                collective.returning, collective.shift});
         if (added) {
             bound->second = collectives::physical_bound(
                 {.operation = collective.operation,

@@ -41,13 +41,9 @@ std::string_view Instruction::text(std::string_view key) const {
     return unquoted(find(key).value_or(std::string_view()));
 }
 
-std::vector<std::int64_t> Instruction::numbers(std::string_view key) const {
+std::vector<std::int64_t> numbers_in(std::string_view braces) {
     std::vector<std::int64_t> all;
-    const std::optional<std::string_view> written = find(key);
-    if (!written) {
-        return all;
-    }
-    Text text(*written);
+    Text text(braces);
     text.expect("{");
     while (!text.take("}")) {
         all.push_back(text.number());
@@ -57,6 +53,11 @@ std::vector<std::int64_t> Instruction::numbers(std::string_view key) const {
         }
     }
     return all;
+}
+
+std::vector<std::int64_t> Instruction::numbers(std::string_view key) const {
+    const std::optional<std::string_view> written = find(key);
+    return written ? numbers_in(*written) : std::vector<std::int64_t>{};
 }
 
 std::string_view Instruction::op_name() const {

@@ -22,6 +22,9 @@ struct Attribute {
     std::string value;  ///< as written, without blanks at its ends
 };
 
+/// The numbers of `{1,0}`. Throws sim::InputError.
+std::vector<std::int64_t> numbers_in(std::string_view braces);
+
 struct Instruction {
     std::string name;
     std::string opcode;  ///< `all-gather-start`, `fusion`
@@ -38,7 +41,7 @@ struct Instruction {
     [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
     /// The text without quotes; empty where it is not there.
     [[nodiscard]] std::string_view text(std::string_view key) const;
-    /// The numbers of `{1,0}`; empty where it is not there. Throws sim::InputError.
+    /// Those of `{1,0}`; empty where it is not there. Throws sim::InputError.
     [[nodiscard]] std::vector<std::int64_t> numbers(std::string_view key) const;
     /// `metadata={op_name="..."}`; empty where there is none.
     [[nodiscard]] std::string_view op_name() const;

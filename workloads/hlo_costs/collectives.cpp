@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -37,7 +38,7 @@ Shape operands_of(const Computation& computation, const Instruction& instruction
     return all;
 }
 
-/// A place that is worked out from the device's number: within so many steps back.
+/// A place that is worked out from the device's number.
 bool from_device_number(const Computation& computation, std::uint32_t number) {
     std::vector<std::uint32_t> open{number};
     std::vector<bool> seen(computation.instructions.size());
@@ -59,72 +60,90 @@ bool from_device_number(const Computation& computation, std::uint32_t number) {
     return false;
 }
 
-/// What a whole number is on a device, where it follows from the device's number; nothing where it is not known how.
-std::optional<std::int64_t> on_device(const Computation& computation, std::uint32_t number,
-                                      std::int64_t device, int depth = 0) {
-    constexpr int kDeepest = 64;
-    const Instruction& at = computation.instructions[number];
-    const std::string& opcode = at.opcode;
-    if (depth > kDeepest) {
-        return std::nullopt;
+/// What whole numbers are on one device, where they follow from the device's number.
+class OnDevice {
+public:
+    OnDevice(const Computation& computation, std::int64_t device)
+        : computation_(computation), device_(device) {}
+
+    /// Nothing where it is not known how.
+    std::optional<std::int64_t> of(std::uint32_t number, int depth = 0) {
+        constexpr int kDeepest = 64;
+        if (const auto found = known_.find(number); found != known_.end()) {
+            return found->second;
+        }
+        const auto value = depth > kDeepest ? std::nullopt : worked_out(number, depth + 1);
+        known_[number] = value;
+        return value;
     }
-    if (opcode == "partition-id") {
-        return device;
-    }
-    if (opcode == "constant") {
-        Text text(at.literal);
-        return at.literal.find_first_not_of("-0123456789") == std::string::npos &&
-                       !at.literal.empty()
-                   ? std::optional(text.number())
-                   : std::nullopt;
-    }
-    if (opcode == "dynamic-slice" && at.operands.size() == 2) {
-        // A table of places, by the device.
-        const Instruction& table = computation.instructions[at.operands[0]];
-        const auto index = on_device(computation, at.operands[1], device, depth + 1);
-        if (table.opcode != "constant" || !table.literal.starts_with("{") || !index) {
+
+private:
+    std::optional<std::int64_t> worked_out(std::uint32_t number, int depth) {
+        const Instruction& at = computation_.instructions[number];
+        const std::string& opcode = at.opcode;
+        if (opcode == "partition-id") {
+            return device_;
+        }
+        if (opcode == "constant") {
+            const std::vector<std::int64_t> one = list_in('{' + at.literal + '}');
+            return one.size() == 1 ? std::optional(one.front()) : std::nullopt;
+        }
+        if ((is_view(at) || opcode == "convert" || opcode == "copy") && at.operands.size() == 1) {
+            return of(at.operands[0], depth);
+        }
+        if (at.operands.size() != 2) {
             return std::nullopt;
         }
-        const Attribute list{"table", table.literal};
-        Instruction holder;
-        holder.attributes.push_back(list);
-        const std::vector<std::int64_t> places = holder.numbers("table");
-        return *index >= 0 && *index < static_cast<std::int64_t>(places.size())
-                   ? std::optional(places[static_cast<std::size_t>(*index)])
-                   : std::nullopt;
-    }
-    if ((is_view(at) || opcode == "convert" || opcode == "copy") && at.operands.size() == 1) {
-        return on_device(computation, at.operands[0], device, depth + 1);
-    }
-    if (at.operands.size() != 2) {
+        if (opcode == "dynamic-slice") {
+            // A table of places, by the device.
+            const auto index = of(at.operands[1], depth);
+            const std::vector<std::int64_t> table =
+                list_in(computation_.instructions[at.operands[0]].literal);
+            return index && *index >= 0 && *index < static_cast<std::int64_t>(table.size())
+                       ? std::optional(table[static_cast<std::size_t>(*index)])
+                       : std::nullopt;
+        }
+        const auto a = of(at.operands[0], depth);
+        const auto b = of(at.operands[1], depth);
+        constexpr std::int64_t kMost = std::int64_t{1} << 30;
+        if (!a || !b || std::abs(*a) > kMost || std::abs(*b) > kMost) {
+            return std::nullopt;
+        }
+        if (opcode == "add" || opcode == "subtract") {
+            return opcode == "add" ? *a + *b : *a - *b;
+        }
+        if (opcode == "multiply") {
+            return *a * *b;
+        }
+        if ((opcode == "divide" || opcode == "remainder") && *b > 0 && *a >= 0) {
+            return opcode == "divide" ? *a / *b : *a % *b;
+        }
         return std::nullopt;
     }
-    const auto a = on_device(computation, at.operands[0], device, depth + 1);
-    const auto b = a ? on_device(computation, at.operands[1], device, depth + 1) : std::nullopt;
-    constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    if (!a || !b || std::abs(*a) > kMost || std::abs(*b) > kMost) {
-        return std::nullopt;
+
+    /// Of `{0, 8, 16}`; empty for what is no list of whole numbers, `{...}` of a constant that was left out among them.
+    static std::vector<std::int64_t> list_in(const std::string& literal) {
+        try {
+            return numbers_in(literal);
+        } catch (const sim::InputError&) {
+            return {};
+        }
     }
-    if (opcode == "add" || opcode == "subtract") {
-        return opcode == "add" ? *a + *b : *a - *b;
-    }
-    if (opcode == "multiply") {
-        return *a * *b;
-    }
-    if ((opcode == "divide" || opcode == "remainder") && *b > 0 && *a >= 0) {
-        return opcode == "divide" ? *a / *b : *a % *b;
-    }
-    return std::nullopt;
-}
+
+    const Computation& computation_;
+    const std::int64_t device_;
+    std::map<std::uint32_t, std::optional<std::int64_t>> known_;
+};
 
 /// Members of one group read different places, or it is not known which.
 bool places_differ(const Computation& computation, const Instruction& slice,
                    const std::vector<std::int64_t>& group) {
     std::set<std::vector<std::int64_t>> places;
     for (const std::int64_t device : group) {
+        OnDevice on_device(computation, device);
         std::vector<std::int64_t> place;
         for (std::size_t i = 1; i < slice.operands.size(); ++i) {
-            const auto one = on_device(computation, slice.operands[i], device);
+            const auto one = on_device.of(slice.operands[i]);
             if (!one) {
                 return true;
             }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "workloads/hlo_costs/attention_kernels.h"
 #include "workloads/hlo_costs/matmuls.h"
@@ -141,15 +140,10 @@ private:
     }
 
     [[nodiscard]] sim::Bytes moved_by(const Instruction& at) const {
-        if (is_start(at)) {
-            const Shape& result = started(at);
-            if (const Shape* const part = update_of(computation_, at)) {
-                return part->stored_bytes();
-            }
-            return result.stored_bytes();
+        if (const Shape* const part = update_of(computation_, at)) {
+            return part->stored_bytes();
         }
-        const Shape* const part = update_of(computation_, at);
-        return part != nullptr ? part->stored_bytes() : at.shape.stored_bytes();
+        return is_start(at) ? started(at).stored_bytes() : at.shape.stored_bytes();
     }
 
     /// What a copy within the chip moves of HBM: it reads and writes there, where its ends lie there.
@@ -209,11 +203,14 @@ private:
         open_.clear();
     }
 
+    /// The same array under another name: neither a kernel's own instruction nor a part of a tuple.
+    static bool renames(const Instruction& at) {
+        return is_view(at) && at.opcode != "reshape" && at.opcode != "get-tuple-element" &&
+               !at.operands.empty();
+    }
+
     [[nodiscard]] std::uint32_t behind_views(std::uint32_t number) const {
-        while (is_view(computation_.instructions[number]) &&
-               computation_.instructions[number].opcode != "reshape" &&
-               !computation_.instructions[number].operands.empty() &&
-               computation_.instructions[number].opcode != "get-tuple-element") {
+        while (renames(computation_.instructions[number])) {
             number = computation_.instructions[number].operands.front();
         }
         return number;
@@ -266,15 +263,11 @@ private:
         if (number == computation_.root) {
             return true;
         }
-        // A slice, a broadcast or a change of shape is read as part of what reads it.
         return std::ranges::any_of(users_[number], [&](std::uint32_t user) {
             if (inside(user)) {
                 return false;
             }
-            const Instruction& reader = computation_.instructions[user];
-            const bool view = is_view(reader) && reader.opcode != "reshape" &&
-                              reader.opcode != "get-tuple-element";
-            return !view || is_read_outside(user, inside);
+            return !renames(computation_.instructions[user]) || is_read_outside(user, inside);
         });
     }
 

@@ -156,7 +156,6 @@ private:
         }
         const Known& here = known(computation);
         std::vector<Ready> ready(computation.instructions.size());
-        std::vector<bool> played(here.items.size());
         for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
             const Instruction& at = computation.instructions[i];
             const std::uint32_t number = here.item_of[i];
@@ -178,6 +177,13 @@ private:
                 play_item(computation, here, i, item, reduced(std::move(needs)), depth);
             for (const std::uint32_t member : item.members) {
                 ready[member] = done;
+            }
+            // Names of what its members make stand between them.
+            for (std::uint32_t j = item.members.front() + 1; j < i; ++j) {
+                const Instruction& name = computation.instructions[j];
+                if (here.item_of[j] == kNothing && !is_done(name)) {
+                    ready[j] = of_nothing(computation, name, ready, parameters);
+                }
             }
         }
         return ready[computation.root];

@@ -40,9 +40,9 @@ public:
         return std::move(totals_);
     }
 
-    Sum(const Module& module, const CostRules& rules, const GivenTrips& given, std::int64_t devices,
-        LongestBranches& branches)
-        : module_(module), rules_(rules), given_(given), passes_(module), branches_(branches) {
+    Sum(const Module& module, const CostRules& rules, const GivenTrips& given, const Passes& passes,
+        std::int64_t devices, LongestBranches& branches)
+        : module_(module), rules_(rules), given_(given), passes_(passes), branches_(branches) {
         totals_.devices = devices;
     }
 
@@ -201,7 +201,7 @@ private:
     const Module& module_;
     const CostRules& rules_;
     const GivenTrips& given_;
-    const Passes passes_;
+    const Passes& passes_;
     LongestBranches& branches_;
     Totals totals_;
     std::map<const Computation*, std::vector<Item>> items_;
@@ -283,6 +283,14 @@ std::int64_t trips_or_error(const Module& module, const Computation& computation
                        fmt::format("say --trips {}=N", loop.name));
 }
 
+LongestBranches::LongestBranches(const Module& module, const CostRules& rules,
+                                 const GivenTrips& given)
+    : module_(module),
+      rules_(rules),
+      given_(given),
+      passes_(module),
+      devices_(devices_of(module)) {}
+
 std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional) {
     if (const auto found = known_.find(&conditional); found != known_.end()) {
         return found->second;
@@ -293,7 +301,7 @@ std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional)
         if (conditional.called[branch] == kNothing) {
             continue;
         }
-        Sum sum(module_, rules_, given_, devices_of(module_), *this);
+        Sum sum(module_, rules_, given_, passes_, devices_, *this);
         const Totals of = sum.of(module_.computations[conditional.called[branch]]);
         double bytes = of.hbm.value() + of.host_bytes.value();
         for (const auto& [key, total] : of.collectives) {
@@ -337,7 +345,9 @@ std::vector<std::uint32_t> entries_of(const Module& module) {
 Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
                  std::int64_t devices) {
     LongestBranches branches(module, rules, given);
-    return Sum(module, rules, given, devices > 0 ? devices : devices_of(module), branches).whole();
+    const Passes passes(module);
+    return Sum(module, rules, given, passes, devices > 0 ? devices : devices_of(module), branches)
+        .whole();
 }
 
 }  // namespace podsim::workloads::hlo

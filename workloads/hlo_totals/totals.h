@@ -77,14 +77,15 @@ std::int64_t trips_or_error(const Module& module, const Computation& computation
 /// nothing where the text has none of them. Remembers what it has found, of one module.
 class LongestBranches {
 public:
-    LongestBranches(const Module& module, const CostRules& rules, const GivenTrips& given)
-        : module_(module), rules_(rules), given_(given) {}
+    LongestBranches(const Module& module, const CostRules& rules, const GivenTrips& given);
     std::optional<std::uint32_t> of(const Instruction& conditional);
 
 private:
     const Module& module_;
     const CostRules& rules_;
     const GivenTrips& given_;
+    const Passes passes_;
+    const std::int64_t devices_;
     std::map<const Instruction*, std::optional<std::uint32_t>> known_;
 };
 /// What a run begins with: the entry; of a text that was cut off all computations that nothing calls, but for the insides of fusions.

@@ -98,6 +98,30 @@ TEST_F(HloCommand, PermutesShiftAlongTheirAxis) {
     }
 }
 
+// Shifts by 1 and by 3 along a ring of 8 have the same members and bytes, and bounds of their own: one after the other both.
+TEST_F(HloCommand, EachShiftHasItsOwnBound) {
+    std::string text =
+        "ENTRY %m (a: f32[262144]) -> f32[262144] {\n %a = f32[262144] parameter(0)\n";
+    double bounds = 0;
+    for (const int shift : {1, 3}) {
+        std::string pairs;
+        for (int from = 0; from < 128; ++from) {
+            pairs += fmt::format("{}{{{},{}}}", pairs.empty() ? "" : ",", from,
+                                 from / 8 * 8 + (from + shift) % 8);
+        }
+        text +=
+            fmt::format(" %p{} = f32[262144] collective-permute(%{}), source_target_pairs={{{}}}\n",
+                        shift, shift == 1 ? "a" : "p1", pairs);
+        const Outcome alone =
+            podsim({"collective", "--chip", "v5p", "--slice", "4x4x8", "--op", "permute", "--axes",
+                    "z", "--shift", std::to_string(shift), "--bytes", "8388608", "--json", "-"});
+        bounds += SortedJson::parse(alone.out)["physical_bound_s"].get<double>();
+    }
+    const SortedJson result =
+        ran(text + "}\n", {"--chip", "v5p", "--slice", "4x4x8", "--mesh", "all: x y z"});
+    EXPECT_DOUBLE_EQ(result["analytic"]["roofline_serial_s"].get<double>(), bounds);
+}
+
 // To the next of all 64: some carry over to the next axis, so that chips do not move alike and none stands for another.
 TEST_F(HloCommand, APermuteThatCarriesOver) {
     std::string pairs;

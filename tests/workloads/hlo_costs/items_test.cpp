@@ -128,6 +128,11 @@ TEST(HloItems, AnAllReduceOfWhichOnlyTheDevicesSliceIsReadIsAReduceScatter) {
     EXPECT_EQ(reduced_as(slice, false),
               Operation::all_reduce);  // every device reads the same slice
     EXPECT_EQ(reduced_as(""), Operation::all_reduce);
+    // A table of places that the text leaves out is no reason to think that they are alike.
+    EXPECT_EQ(reduced_as(" %table = s32[4] constant({...})\n %entry = s32[1] dynamic-slice(%table, "
+                         "%place), dynamic_slice_sizes={1}\n %there = s32[] bitcast(%entry)\n %s = "
+                         "f32[2] dynamic-slice(%all, %there), dynamic_slice_sizes={2}\n"),
+              Operation::reduce_scatter);
     // Of members 0 to 3 two read each half of the places: they are others' along another axis of the mesh.
     EXPECT_EQ(reduced_as(" %half = s32[] remainder(%place, %two)\n %there = s32[] multiply(%half, "
                          "%two)\n %s = f32[2] dynamic-slice(%all, %there), "

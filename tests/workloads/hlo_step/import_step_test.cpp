@@ -75,6 +75,21 @@ TEST(HloImportStep, WithoutAScheduleCollectivesBeginAsSoonAsTheyCan) {
     EXPECT_EQ(gather.axes, std::vector<std::string>{"devices"});
 }
 
+// %v names what %a makes, the first of a kernel that ends with %b: the AllReduce waits for the kernel.
+TEST(HloImportStep, NamesWithinAKernelAreReadyWhenItHasEnded) {
+    const ImportedStep step = imported(R"(
+ENTRY %m (x: f32[8]) -> f32[8] {
+  %x = f32[8] parameter(0)
+  %a = f32[8] exponential(%x)
+  %v = f32[2,4] bitcast(%a)
+  %b = f32[8] negate(%a)
+  %r = f32[2,4] all-reduce(%v), replica_groups={{0,1,2,3}}
+  ROOT %c = f32[8] multiply(%b, %b)
+}
+)");
+    EXPECT_EQ(order_of(step), "step< b<step r<step,b c<b end<r,c");
+}
+
 // Each iteration begins when all of the one before has ended: the gather of the second behind the first's reduction.
 TEST(HloImportStep, IterationsDoNotOverlap) {
     const ImportedStep step = imported(R"(
