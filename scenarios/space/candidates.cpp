@@ -45,6 +45,9 @@ BoundedPlans Bounding::bound(std::size_t number, Watch* watch) const {
     std::deque<SettingBounds> settings;
     std::vector<SettingBounds*> open;
     for (const std::uint32_t setting : task.settings) {
+        if (space_.repeated(setting, sizes)) {
+            continue;
+        }
         open.push_back(&settings.emplace_back(
             space_, setting, *task.meshes,
             SettingBounds::usual(space_, setting, *task.meshes, sizes), known()));

@@ -1,6 +1,7 @@
 #include "scenarios/space/search_space.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "scenarios/text/quote.h"
 #include "scenarios/yaml/schema.h"
 #include "sim/base/error.h"
+#include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -167,10 +169,56 @@ std::string SearchSpace::name() const {
 
 std::uint64_t SearchSpace::plans() const {
     std::uint64_t plans = 0;
-    for (const auto& meshes : meshes_) {
-        plans += meshes != nullptr ? meshes->size() : 1;
+    for (std::uint32_t setting = 0; setting < settings_; ++setting) {
+        const MeshSpace* const meshes = meshes_[setting].get();
+        if (meshes == nullptr) {
+            ++plans;
+            continue;
+        }
+        for (const MeshSpace::Class& sizes : meshes->classes()) {
+            plans += repeated(setting, sizes) ? 0 : sizes.meshes.size();
+        }
     }
     return plans;
+}
+
+/// A key that says nothing of such meshes, whatever its value.
+bool SearchSpace::is_idle(const Varied& varied, const MeshSpace& meshes,
+                          const MeshSpace::Class& sizes) const {
+    return std::ranges::any_of(std::array{workloads::axis::tensor, workloads::axis::context},
+                               [&](std::string_view axis) {
+                                   return varied.key == fmt::format("overlap.{}", axis) &&
+                                          meshes.size_of(sizes, axis) == 1;
+                               });
+}
+
+std::optional<std::uint32_t> SearchSpace::repeated(std::uint32_t setting,
+                                                   const MeshSpace::Class& sizes) const {
+    if (!spec_.mesh) {
+        return std::nullopt;
+    }
+    const std::vector<std::size_t> chosen = choice(setting);
+    std::uint32_t first = setting;
+    std::uint32_t settings_of_a_value = 1;
+    for (std::size_t key = chosen.size(); key-- > 0;) {
+        const Varied& varied = spec_.varied[key];
+        if (is_idle(varied, *meshes_[setting], sizes)) {
+            first -= static_cast<std::uint32_t>(chosen[key]) * settings_of_a_value;
+        }
+        settings_of_a_value *= static_cast<std::uint32_t>(varied.values.size());
+    }
+    const auto why_refused = [&](std::uint32_t one) -> std::string {
+        try {
+            static_cast<void>(
+                load_scenario(with_mesh(tree_of(one), one, sizes.meshes.front()), path_));
+            return {};
+        } catch (const sim::InputError& error) {
+            return reason_of(error);
+        }
+    };
+    // A value that cannot be is counted with its reason, on such meshes too.
+    return first != setting && why_refused(setting) == why_refused(first) ? std::optional(first)
+                                                                          : std::nullopt;
 }
 
 void SearchSpace::check_any() const {

@@ -74,8 +74,12 @@ public:
         return reason_of(without_machine_.at(setting));
     }
 
-    /// What a search goes over: every setting with every mesh.
+    /// What a search goes over: every setting with every mesh, but for repeated ones.
     [[nodiscard]] std::uint64_t plans() const;
+    /// The first setting that is the same plan on such meshes, which are searched, where it is another: how collectives along an axis
+    /// overlap says nothing where the axis has one member.
+    [[nodiscard]] std::optional<std::uint32_t> repeated(std::uint32_t setting,
+                                                        const MeshSpace::Class& sizes) const;
     /// Throws sim::InputError where no plan can be read as a scenario (of each class of sizes one is looked at): that of the plan with
     /// which least is wrong.
     void check_any() const;
@@ -102,6 +106,8 @@ public:
 
 private:
     [[nodiscard]] std::vector<std::size_t> choice(std::uint32_t setting) const;
+    [[nodiscard]] bool is_idle(const Varied& varied, const MeshSpace& meshes,
+                               const MeshSpace::Class& sizes) const;
     void add_meshes(std::uint32_t setting);
 
     std::string path_;

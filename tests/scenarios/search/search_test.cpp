@@ -173,5 +173,55 @@ TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
     EXPECT_EQ(reason->second, 16U);
 }
 
+// How collectives along an axis overlap says nothing where it has one member: such plans take the same to the picosecond, and are tried once.
+TEST_F(SearchTest, TriesPlansThatAreTheSameOnce) {
+    const SearchSpace space(
+        write("hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
+              "batch: {tokens: 32Ki, sequence: 2048}\n"
+              "search: {mesh: {fsdp: any, context: [1, 4], tensor: [1, 2]}}\n"),
+        {},
+        {.over = {"mesh"},
+         .vary = {"overlap.tensor=two-way,blocking", "training.remat=none,full",
+                  "overlap.context=gathered,ring"}});
+    ASSERT_EQ(space.settings(), 8U);
+    const MeshSpace& meshes = *space.meshes(0);
+    std::uint64_t plans = 0;
+    for (const MeshSpace::Class& sizes : meshes.classes()) {
+        const bool context = meshes.size_of(sizes, "context") > 1;
+        const bool tensor = meshes.size_of(sizes, "tensor") > 1;
+        plans += sizes.meshes.size() * 2 * (context ? 2 : 1) * (tensor ? 2 : 1);
+        for (std::uint32_t setting = 0; setting < 8; ++setting) {
+            // Settings count like digits: tensor's form, remat, context's form.
+            const std::uint32_t first =
+                (tensor ? setting & 4U : 0U) + (setting & 2U) + (context ? setting & 1U : 0U);
+            const auto repeated = space.repeated(setting, sizes);
+            ASSERT_EQ(repeated, first == setting ? std::nullopt : std::optional(first));
+            if (repeated) {
+                const auto step = [&](std::uint32_t one) {
+                    const PlanFacts facts{.setting = one};
+                    return simulate_step(space.scenario(facts, {.mesh = sizes.meshes.back()}),
+                                         Fold::automatic, {.explain = false})
+                        .step_time;
+                };
+                EXPECT_EQ(step(setting), step(first)) << setting;
+            }
+        }
+    }
+    EXPECT_EQ(space.plans(), plans);
+    EXPECT_EQ(search(space, {.jobs = 2}).enumerated, plans);
+}
+
+// Where one of two values cannot be, the other is no repeat of it.
+TEST_F(SearchTest, TriesThePlanThatAWrongValueStandsBefore) {
+    const SearchSpace space(
+        write("hardware: {chip: v5e, slice: 2x2}\nmodel: {base: gemma-2b, layers: 1}\n"
+              "batch: {tokens: 8Ki, sequence: 2048}\nsearch: {mesh: {fsdp: any}}\n"),
+        {}, {.over = {"mesh"}, .vary = {"overlap.tensor=both-ways,two-way,blocking"}});
+    const SearchResult found = search(space, {.jobs = 1});
+    EXPECT_EQ(found.enumerated, 3U);
+    EXPECT_EQ(found.refused_in_all(), 1U);
+    EXPECT_EQ(found.best.size(), 2U);
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
