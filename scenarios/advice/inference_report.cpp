@@ -60,7 +60,8 @@ std::string batch_that_fits(const Scenario& scenario, const MemoryUse& memory) {
     }
     const std::int64_t batch = runs.front().sequences;
     const std::int64_t most =
-        memory.fits ? std::max(largest_batch(scenario), batch) : largest_batch(scenario);
+        memory.fits ? std::max(largest_batch(scenario), in_whole_shards(scenario, batch))
+                    : largest_batch(scenario);
     const std::int64_t generated = scenario.step().plan.inference->generate;
     const std::int64_t tokens =
         runs.front().cached + runs.front().fresh + std::max<std::int64_t>(generated, 1) - 1;

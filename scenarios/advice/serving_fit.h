@@ -12,7 +12,10 @@ namespace podsim::scenarios {
 /// Of a step with a single run.
 std::int64_t largest_batch(const Scenario& scenario);
 
-/// The peak of the plan with another batch.
+/// As many sequences, or as many more as the fullest shard has room for: a shard has whole sequences, and the peak is that of the fullest.
+std::int64_t in_whole_shards(const Scenario& scenario, std::int64_t sequences);
+
+/// The peak of the plan with another batch, without a look-ahead.
 sim::Bytes peak_with_batch(const Scenario& scenario, std::int64_t sequences);
 
 }  // namespace podsim::scenarios

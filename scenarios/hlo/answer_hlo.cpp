@@ -33,8 +33,10 @@ constexpr std::array<std::string_view, 2> kAttention{"causal", "full"};
 constexpr std::size_t kLongestTarget = 1000;
 
 /// Modules of hundreds of unrolled layers have some tens of MB.
-constexpr FileLimit kModuleFile{
-    .bytes = std::size_t{1} << 30, .remedy = "give the text of one module", .what = "HLO text"};
+constexpr FileLimit kModuleFile{.bytes = std::size_t{1} << 30,
+                                .remedy = "give the text of one module",
+                                .what = "HLO text",
+                                .written = "dump the module as text: compiled.as_text()"};
 
 /// `NAME=VALUE`.
 std::pair<std::string, std::string> split(const std::string& option, const std::string& text) {

@@ -78,7 +78,8 @@ std::vector<Request> read_trace(const Reader& file, const std::filesystem::path&
     return file.read([&](const std::string& name) {
         const std::string path = (base / name).string();
         // A million rows of 64 bytes.
-        constexpr FileLimit kTrace{64U << 20U, "a trace has at most 1000000 rows", "a CSV file"};
+        constexpr FileLimit kTrace{64U << 20U, "a trace has at most 1000000 rows", "a CSV file",
+                                   "a trace is a CSV text"};
         return parse_trace(read_text_file(path, kTrace), path);
     });
 }

@@ -27,6 +27,16 @@ std::vector<std::string> in_units(double value, std::span<const Scale> units) {
 
 }  // namespace
 
+std::size_t reading_of(std::string_view text) {
+    constexpr std::size_t kExponent = 4;
+    constexpr std::size_t kLessThanOne = 3;
+    const auto has = [&](std::string_view part) {
+        return text.find(part) != std::string_view::npos;
+    };
+    return text.size() + (has("e-") || has("e+") ? kExponent : 0) +
+           (text.starts_with("0.") && has(" ") ? kLessThanOne : 0);
+}
+
 std::vector<std::string> candidates(double value) {
     return {fmt::format("{}", value), fmt::format("{:.15g} %", 100 * value),
             fmt::format("{} %", 100 * value)};

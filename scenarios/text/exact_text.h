@@ -33,7 +33,10 @@ inline std::vector<std::string> candidates(const std::string& value) {
     return {value};
 }
 
-/// The first text that `parse` reads as the value, or one that is shorter by more than two characters; empty where no text of a scenario is read so.
+/// How hard a text is to read: an exponent takes as long as four letters more, less than one of a unit as three.
+std::size_t reading_of(std::string_view text);
+
+/// The first text that `parse` reads as the value, or one that is shorter to read by more than two characters; empty where no text of a scenario is read so.
 template <class T, class Parse>
 std::string exact_text(const T& value, Parse parse) {
     std::string best;
@@ -41,7 +44,8 @@ std::string exact_text(const T& value, Parse parse) {
                   std::is_same_v<T, std::string>) {
         for (std::string& text : candidates(value)) {
             try {
-                if ((best.empty() || text.size() + 2 < best.size()) && parse(text) == value) {
+                if ((best.empty() || reading_of(text) + 2 < reading_of(best)) &&
+                    parse(text) == value) {
                     best = std::move(text);
                 }
             } catch (const sim::InputError&) {

@@ -213,12 +213,12 @@ private:
 };
 
 /// Refuses NUL and control characters, which YAML does not allow and terminals obey.
-void check_characters(const std::string& text, const std::string& file) {
+void check_characters(const std::string& text, const std::string& file, const char* written) {
     sim::SourceMark mark{file, 1, 1};
     for (const char c : text) {
         if (is_control(c) && c != '\n' && c != '\r' && c != '\t') {
-            throw sim::InputError(fmt::format("the character \\x{:02x} is not text", c),
-                                  "a scenario is a YAML text in UTF-8", mark);
+            throw sim::InputError(fmt::format("the character \\x{:02x} is not text", c), written,
+                                  mark);
         }
         if (c == '\n') {
             ++mark.line;
@@ -270,7 +270,7 @@ void check_utf8(const std::string& text, const std::string& file) {
         if (length == 0) {
             throw sim::InputError(fmt::format("the byte \\x{:02x} is not valid UTF-8",
                                               static_cast<unsigned char>(text[i])),
-                                  "a scenario is a YAML text in UTF-8", mark);
+                                  FileLimit().written, mark);
         }
         if (text[i] == '\n') {
             ++mark.line;
@@ -340,11 +340,11 @@ void check_text(const std::string& text, const std::string& file, const FileLimi
         throw sim::InputError(fmt::format("the file is larger than {} MiB", limit.bytes >> 20U),
                               limit.remedy, {file, 0, 0});
     }
-    check_characters(text, file);
+    check_characters(text, file, limit.written);
 }
 
 YamlNode parse_yaml(const std::string& text, const std::string& file, std::size_t most_keys) {
-    check_characters(text, file);
+    check_characters(text, file, FileLimit().written);
     check_utf8(text, file);
     TreeBuilder builder(text, file, most_keys);
     try {

@@ -45,6 +45,7 @@ struct FileLimit {
     std::size_t bytes = kLargestFile;
     const char* remedy = "a scenario needs a few kB";
     const char* what = "a YAML file";
+    const char* written = "a scenario is a YAML text in UTF-8";  ///< where a byte is no text
 };
 
 /// The text of a file. Throws sim::InputError for a directory, a file that cannot be read, that is

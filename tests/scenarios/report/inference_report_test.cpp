@@ -1,7 +1,9 @@
 // What the report of a step of inference says of weights, caches and what bounds it, each line against its derivation.
 #include "scenarios/advice/inference_report.h"
 
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -137,6 +139,35 @@ TEST_F(InferenceReport, HasOneVerdictOfWhatIsTight) {
     EXPECT_EQ(
         line_of(report("step: decode, batch: 4, context: 8192", "1x1").text, "  largest batch"),
         "  largest batch        no sequence of 8193 tokens fits beside the weights");
+}
+
+/// Weights that are gathered a layer ahead are gathered less far ahead before a step does not fit: the largest batch is that
+/// without a look-ahead. It fits; a sequence more, on every shard one more, does not.
+TEST_F(InferenceReport, TheLargestBatchFitsAndNoLarger) {
+    struct Case {
+        const char* mesh;
+        const char* step;
+    };
+    for (const Case& one : {Case{"{tensor: x, fsdp: y}", "step: decode, context: 8191"},
+                            Case{"{context: x, tensor: y}", "step: prefill, prompt: 8192"},
+                            Case{"{fsdp: x y}", "step: decode, context: 2048"},
+                            Case{"{tensor: x y}", "step: decode, context: 8191"}}) {
+        const auto reported = [&](std::int64_t batch) {
+            Scenario scenario = load_scenario(
+                write(fmt::format("hardware: {{chip: v5e, slice: 4x4, profile: ideal}}\n"
+                                  "model: llama-3-8b\nmesh: {}\ninference: {{{}, batch: {}}}\n",
+                                  one.mesh, one.step, batch)));
+            StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+            const std::string text = step_report(scenario, result, {});
+            return std::pair(result.memory.fits, line_of(text, "  largest batch"));
+        };
+        const std::string said = reported(16).second;
+        std::int64_t most = 0;
+        ASSERT_EQ(std::sscanf(said.c_str(), " largest batch %" SCNd64, &most), 1) << said;
+        EXPECT_EQ(reported(most), std::pair(true, said)) << one.mesh;
+        EXPECT_FALSE(reported(most + 1).first) << one.mesh << most;
+        EXPECT_EQ(reported(most - 1), std::pair(true, said)) << one.mesh;
+    }
 }
 
 }  // namespace
