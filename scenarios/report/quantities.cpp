@@ -92,7 +92,7 @@ constexpr QuantitySource kSources[] = {
      [](const S&, const R& r) { return Value(r.passes.input_gradients.value()); }},
     {"weight_gradients_time",
      [](const S&, const R& r) { return Value(r.passes.weight_gradients.value()); }},
-    {"reported_stage", [](const S&, const R& r) { return Value(std::int64_t{r.reported_stage}); }},
+    {"reported_stage", [](const S&, const R& r) { return Value(std::int64_t{r.reported.stage}); }},
     {"memory_stage", [](const S&, const R& r) { return Value(std::int64_t{r.memory.stage}); }},
     {"attention_over_mean",
      [](const S&, const R& r) {

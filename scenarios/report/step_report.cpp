@@ -163,7 +163,7 @@ std::string pipeline_text(const workloads::TrainingPlan& plan, const StepResult&
         "  {} stages, {}: bubble {:.1f} % of the step, {:.1f} % by the formula{}; times "
         "of a chip are of stage {}\n",
         plan.ways.pipeline, workloads::to_string(plan.pipeline.schedule), 100 * result.bubble,
-        100 * workloads::bubble_fraction(plan, passes), of, result.reported_stage);
+        100 * workloads::bubble_fraction(plan, passes), of, result.reported.stage);
 }
 
 std::string name_of_mfu(workloads::FlopRule rule) {

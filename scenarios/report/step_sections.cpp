@@ -93,10 +93,16 @@ std::string links(const Scenario& /*scenario*/, const StepResult& result) {
     return links_report(result.links);
 }
 
-std::string flops(const Scenario& scenario, const StepResult& /*result*/) {
-    return scenario.step().plan.inference
-               ? ""
-               : padding_text(scenario.step().model, scenario.step().plan);
+std::string flops(const Scenario& scenario, const StepResult& result) {
+    if (scenario.step().plan.inference) {
+        return {};
+    }
+    const std::string lines =
+        padding_text(scenario.step().model, scenario.step().plan, result.reported);
+    const std::string& member = result.reported_member;
+    return lines.empty() ? lines
+                         : fmt::format("Beyond the FLOPs that MFU counts{}{}\n{}",
+                                       member.empty() ? "" : ", of ", member, lines);
 }
 
 constexpr StepSection kSections[] = {

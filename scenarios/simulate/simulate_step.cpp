@@ -264,9 +264,9 @@ void StepSimulation::account_time(const StepRun& run, StepResult& result) const 
         result.bubble +=
             share.name == kBubble ? share.time.seconds() / result.step_time.seconds() : 0;
     }
-    result.reported_stage = static_cast<int>(programs().stage(run.program));
+    result.reported = workloads::ranks_of_programs(described_.model, plan())[run.program];
     result.reported_member = member_text(programs(), described_.mesh, run.program);
-    result.passes = account_passes(program, workloads::stage_order(plan(), result.reported_stage),
+    result.passes = account_passes(program, workloads::stage_order(plan(), result.reported.stage),
                                    run.reported());
     result.spans = spans_of(program, run.reported());
 }

@@ -17,6 +17,7 @@
 #include "workloads/analytic/book_step.h"
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/pipeline_order.h"
+#include "workloads/plan/ranks.h"
 
 namespace podsim::scenarios {
 
@@ -81,9 +82,10 @@ struct StepResult {
     std::vector<Share>
         breakdown;      ///< compute by pass (`forward`, `recompute`, ...), adds up to `compute`
     double bubble = 0;  ///< share of the step that the reported chip waits for other stages
-    workloads::PassTimes passes;    ///< of one microbatch through the reported stage's layers
-    int reported_stage = 0;         ///< the one that ends last, which all values of one chip are of
-    std::string reported_member{};  ///< of it, where members do unequal work: `context rank 3`
+    workloads::PassTimes passes;  ///< of one microbatch through the reported stage's layers
+    workloads::Ranks
+        reported{};  ///< of the chip that ends last, which all values of one chip are of
+    std::string reported_member{};  ///< the same where members do unequal work: `context rank 3`
     double prefetch_layers = 0;     ///< in force after the memory bound
     std::uint64_t events = 0;
     bool explained = false;           ///< gap and critical path are there

@@ -30,6 +30,7 @@ double tiled(const workloads::Compute& a, const workloads::Compute& b) {
     return flops > 0 ? (a.flops.value() * a.tiled + b.flops.value() * b.tiled) / flops : 1;
 }
 
+/// Of layers whose attention is local, or of the others.
 std::string blocks_text(const workloads::Shard& shard, bool local, const char* layers) {
     return fmt::format("  attention{}: blocks of scores compute {:.2f} x what the mask leaves\n",
                        layers,
@@ -79,19 +80,20 @@ std::string attention_text(const workloads::TrainingPlan& plan) {
                        kernels_text(plan.attention.backward));
 }
 
-std::string padding_text(const workloads::ModelSpec& model, const workloads::TrainingPlan& plan) {
-    const workloads::Shard shard = make_shard(model, plan);
+std::string padding_text(const workloads::ModelSpec& model, const workloads::TrainingPlan& plan,
+                         const workloads::Ranks& ranks) {
+    const auto shard_of = [&](bool local) { return make_shard(model, plan, ranks, local); };
     std::string text;
     if (plan.attention.blocks.any()) {
         const bool windows = model.window > 0;
         const bool globals = !windows || model.global_every > 0;
-        text += globals ? blocks_text(shard, false, windows ? ", all keys" : "") : "";
-        text += windows ? blocks_text(shard, true, ", window") : "";
+        text += globals ? blocks_text(shard_of(false), false, windows ? ", all keys" : "") : "";
+        text += windows ? blocks_text(shard_of(true), true, ", window") : "";
     }
     if (model.experts.count > 0) {
-        text += experts_text(shard);
+        text += experts_text(shard_of(false));
     }
-    return text.empty() ? text : "Beyond the FLOPs that MFU counts\n" + text;
+    return text;
 }
 
 }  // namespace podsim::scenarios

@@ -5,6 +5,7 @@
 
 namespace podsim::workloads {
 struct ModelSpec;
+struct Ranks;
 struct TrainingPlan;
 }  // namespace podsim::workloads
 
@@ -12,7 +13,9 @@ namespace podsim::scenarios {
 
 /// `causal attention on zig-zag parts with two backward kernels`, after which parts and blocks follow.
 std::string attention_text(const workloads::TrainingPlan& plan);
-/// A line on what blocks of attention and tiles or places of experts compute that MFU does not count; empty where there are none.
-std::string padding_text(const workloads::ModelSpec& model, const workloads::TrainingPlan& plan);
+/// Lines on what blocks of attention and tiles or places of experts compute, on a chip of these ranks, that MFU does not count; empty where
+/// there are none.
+std::string padding_text(const workloads::ModelSpec& model, const workloads::TrainingPlan& plan,
+                         const workloads::Ranks& ranks);
 
 }  // namespace podsim::scenarios

@@ -16,20 +16,6 @@ namespace {
 constexpr double kPart = 0.25;  // of a layer, by which the prefetch is lowered
 
 /// In the order of StepPrograms.
-std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
-    std::vector<Ranks> all;
-    for (int stage = 0; stage < plan.ways.pipeline; ++stage) {
-        for (int context = 0; context < (uneven_context(plan, model) ? plan.ways.context : 1);
-             ++context) {
-            for (int expert = 0; expert < (plan.experts.uneven() ? plan.ways.expert : 1);
-                 ++expert) {
-                all.push_back({stage, context, expert});
-            }
-        }
-    }
-    return all;
-}
-
 sim::Bytes peak_of(const StepPrograms& programs) {
     sim::Bytes most;
     for (const StepProgram& program : programs.programs) {
@@ -46,6 +32,20 @@ double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
 }
 
 }  // namespace
+
+std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
+    std::vector<Ranks> all;
+    for (int stage = 0; stage < plan.ways.pipeline; ++stage) {
+        for (int context = 0; context < (uneven_context(plan, model) ? plan.ways.context : 1);
+             ++context) {
+            for (int expert = 0; expert < (plan.experts.uneven() ? plan.ways.expert : 1);
+                 ++expert) {
+                all.push_back({stage, context, expert});
+            }
+        }
+    }
+    return all;
+}
 
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan,
                           const sim::StopCheck& check) {

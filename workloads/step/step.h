@@ -1,6 +1,8 @@
 // The training step of a plan, built.
 #pragma once
 
+#include <vector>
+
 #include "sim/base/quantity.h"
 #include "sim/base/stop_check.h"
 #include "workloads/plan/ranks.h"
@@ -14,7 +16,9 @@ struct TrainingPlan;
 /// Builds the step of one chip. `plan` has been validated. `check` is called for every unit of the stage's order.
 StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks = {},
                        const sim::StopCheck& check = {});
-/// Of every stage and of every member of an axis of unequal work.
+/// Those of the programs of build_stages, in their order: of every stage and of every member of an axis of unequal work.
+std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan);
+/// One program for each of them.
 StepPrograms build_stages(const ModelSpec& model, const TrainingPlan& plan,
                           const sim::StopCheck& check = {});
 

@@ -177,7 +177,7 @@ TEST(RunPage, begins_with_the_chip_that_is_reported) {
     const Json& processes = page.extra["timeline"]["processes"];
     ASSERT_EQ(processes.size(), 2U);
     const std::string stage =
-        "stage " + std::to_string(simulated().result.reported_stage) + " of 2";
+        "stage " + std::to_string(simulated().result.reported.stage) + " of 2";
     EXPECT_NE(processes[0]["name"].get<std::string>().find(stage), std::string::npos)
         << processes[0]["name"];
     EXPECT_TRUE(page.extra["thinned"].empty());

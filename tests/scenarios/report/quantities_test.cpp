@@ -177,7 +177,7 @@ StepResult distinct() {
     result.passes.forward = sim::Seconds(0.01);
     result.passes.input_gradients = sim::Seconds(0.02);
     result.passes.weight_gradients = sim::Seconds(0.03);
-    result.reported_stage = 3;
+    result.reported.stage = 3;
     result.reported_member = "context rank 5";
     result.imbalance = Imbalance{1.5, 1.25, 1.125, sim::Time{600 * kMs}};
     result.chips = 64;

@@ -169,7 +169,7 @@ TEST_F(WhatIfRun, OverlapIsNoBetterThanTheFullestStage) {
         "mesh: {pipeline: x}\n"
         "training: {microbatches: 2}\n"));
     const StepResult result = simulate_step(scenario, Fold::automatic);
-    ASSERT_EQ(result.reported_stage, 0);
+    ASSERT_EQ(result.reported.stage, 0);
     EXPECT_LT(result.compute, result.fullest_compute);
     EXPECT_EQ(ceilings_of(scenario).at("perfect overlap"), result.fullest_compute.ps);
     EXPECT_GE(result.fullest_compute.seconds(), result.lower.time.value());

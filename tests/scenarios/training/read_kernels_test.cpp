@@ -1,4 +1,5 @@
 // How a scenario says that attention and experts are computed: defaults, values, refusals verbatim, and what the report says.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
@@ -136,6 +137,35 @@ TEST_F(ReadKernels, TheReportSaysWhatIsComputedBeyond) {
                 "--show", "flops"})
             .out;
     EXPECT_THAT(exact, ::testing::Not(HasSubstr("Beyond the FLOPs")));
+}
+
+// The last eighth of 8192 positions, that of the reported chip, sees 1024 x 7 x 1024 + 1024^2 / 2 scores. In blocks of 512 x 512 its first 512 rows
+// compute 14 whole blocks and one that the mask halves, the others 15 and one: 31 blocks for 30. The first eighth computes 3 for 2.
+TEST_F(ReadKernels, TheReportSaysWhatTheReportedChipComputesBeyond) {
+    const auto flops = [&](const std::string& training, const std::string& model,
+                           const std::string& mesh, const std::string& slice) {
+        return podsim({"run",
+                       write(fmt::format("hardware: {{chip: v6e, slice: {}, profile: ideal}}\n"
+                                         "model: {{base: {}, layers: 2}}\n"
+                                         "batch: {{tokens: 64Ki, sequence: 8192}}\n"
+                                         "mesh: {}\ntraining: {{remat: none, {}}}\n",
+                                         slice, model, mesh, training)),
+                       "--show", "flops", "--no-explain"})
+            .out;
+    };
+    EXPECT_THAT(
+        flops("placement: plain, attention_blocks: 512", "llama-3-8b", "{context: y}", "1x8"),
+        HasSubstr("Beyond the FLOPs that MFU counts, of context rank 7\n"
+                  "  attention: blocks of scores compute 1.03 x what the mask leaves\n"));
+    // Whichever rank has most rows, it is the one that is reported.
+    const auto experts = [&](const std::string& loads) {
+        const std::string all =
+            flops(fmt::format("expert_imbalance: {}", loads), "mixtral-8x7b", "{expert: y}", "1x4");
+        return all.substr(all.find("  experts: "),
+                          all.find(" x what the rows") - all.find("  experts: "));
+    };
+    EXPECT_EQ(experts("[1, 1, 1, 5]"), experts("[5, 1, 1, 1]"));
+    EXPECT_EQ(experts("[0, 1, 1, 6]"), experts("[6, 1, 1, 0]"));
 }
 
 }  // namespace
