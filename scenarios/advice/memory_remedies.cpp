@@ -163,19 +163,35 @@ sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) 
     }
 }
 
+/// The plan that was simulated: its look-ahead has been lowered already to save memory.
+TrainingPlan plan_in_force(const Scenario& scenario, const StepResult& result) {
+    TrainingPlan plan = scenario.step().plan;
+    plan.overlap.prefetch_layers = result.prefetch_layers;
+    return plan;
+}
+
 }  // namespace
 
+sim::Bytes held_beyond_order(const Scenario& scenario, const StepResult& result) {
+    const sim::Bytes in_order = peak_of(plan_in_force(scenario, result), scenario.step().model);
+    return std::max(result.memory.peak - in_order, sim::Bytes(0));
+}
+
 Remedies memory_remedies(const Scenario& scenario, const StepResult& result) {
+    if (result.memory.fits || result.remedies.has_value()) {
+        return result.remedies.value_or(Remedies());
+    }
+    Remedies remedies = remedies_in_order(scenario, result);
+    const sim::Bytes beyond = held_beyond_order(scenario, result);
+    std::erase_if(remedies.each,
+                  [&](const Remedy& one) { return one.peak + beyond > result.memory.capacity; });
+    remedies.least_peak += beyond;
+    return remedies;
+}
+
+Remedies remedies_in_order(const Scenario& scenario, const StepResult& result) {
     Remedies remedies;
-    if (result.memory.fits) {
-        return remedies;
-    }
-    if (result.remedies.has_value()) {
-        return *result.remedies;
-    }
-    TrainingPlan plan = scenario.step().plan;
-    plan.overlap.prefetch_layers =
-        result.prefetch_layers;  // it has been lowered already to save memory
+    const TrainingPlan plan = plan_in_force(scenario, result);
     const auto offer = [&](const Change& change) {
         const sim::Bytes peak = peak_of(change.plan, scenario.step().model);
         remedies.least_peak = std::min(remedies.least_peak, peak);

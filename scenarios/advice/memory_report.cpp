@@ -1,5 +1,6 @@
 #include "scenarios/advice/memory_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
@@ -20,7 +21,11 @@ std::string remedies_text(const Scenario& scenario, const StepResult& result) {
                                                           : "remat, overlap, batch or fsdp ways",
                            format_bytes(remedies.least_peak));
     }
-    std::string text = "  each of these alone would make it fit:\n";
+    std::string text =
+        std::ranges::all_of(remedies.each, &Remedy::simulated)
+            ? "  each of these alone would make it fit:\n"
+            : "  each of these alone would make it fit, what was not simulated as far as its "
+              "program order says:\n";
     for (const Remedy& one : remedies.each) {
         text += fmt::format("    {}: peak {}{}\n", one.text, format_bytes(one.peak),
                             one.simulated ? "" : " in program order, not simulated");

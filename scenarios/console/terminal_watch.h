@@ -49,7 +49,7 @@ private:
     StopRequest stop_;
 };
 
-/// Of a run of so many events, at 5 million a second, the least that was measured (docs/performance.md), that takes up to so much memory:
+/// Of a run of so many events, at 5 million a second, as most steps (docs/performance.md), that takes up to so much memory:
 /// `1.42e+09 events to play, 5 min ...`. Nothing for what takes less than half a minute and less than 1 GB.
 std::string announcement(std::uint64_t all_events, double memory_bytes);
 

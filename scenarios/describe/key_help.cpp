@@ -19,12 +19,6 @@ std::string_view last(std::string_view path) {
     return path.substr(path.rfind('.') + 1);
 }
 
-/// A number alone, or with a unit, as its form has it.
-std::string_view number_text(std::string_view form) {
-    const bool has_unit = form.find(' ') != std::string_view::npos && !form.starts_with('[');
-    return !has_unit ? "a number" : form.ends_with('%') ? "a percentage" : "a number and a unit";
-}
-
 /// How a value is written.
 std::string values_text(const KeySpec& key, const Asked* asked) {
     std::vector<std::string> forms;
@@ -49,10 +43,11 @@ std::string values_text(const KeySpec& key, const Asked* asked) {
                 forms.emplace_back("a whole number, with k, M, G, T or Ki, Mi, Gi, Ti");
                 break;
             case ValueKind::number:
-                forms.emplace_back(number_text(key.form));
+                forms.emplace_back("a number");
                 break;
             case ValueKind::quantity:
-                forms.emplace_back("a number and a unit");
+                forms.emplace_back(key.form.ends_with('%') ? "a percentage"
+                                                           : "a number and a unit");
                 break;
             case ValueKind::choice:
             case ValueKind::other:

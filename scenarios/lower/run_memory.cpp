@@ -16,13 +16,22 @@ namespace {
 constexpr double kBytesOfTransfer = 170;
 constexpr double kBytesOfHop = 16;
 constexpr double kBytesOfSuccessor = 30;
-/// Of a task at each of its places, with what is remembered of a layer to find it again.
-constexpr double kBytesOfTaskAtPlace = 24;
+/// Of what an operation of a program comes after: in the program, in its task and, from the other end, in the executor.
+constexpr double kBytesOfDependency = 16;
+/// Of a task at each of its places.
+constexpr double kBytesOfTaskAtPlace = 16;
+/// Of one that has ended, for as long as a stretch of layers may be found to repeat.
+constexpr double kBytesOfEndedTask = 24;
+constexpr std::size_t kLayersRemembered = 5;
 constexpr double kBytesOfLink = 560;
 /// Of every place in each schedule and each placement.
 constexpr double kBytesOfRole = 8;
-/// Of every place in the operations that are under way at once, some eight.
-constexpr double kBytesOfPlace = 96;
+/// Of every place in an operation that is under way, beside its counters.
+constexpr double kBytesOfPlace = 16;
+/// Operations of so many layers are under way at once, at most.
+constexpr std::size_t kLayersUnderWay = 6;
+/// Of operations under way: themselves, and as they were at the layers that are remembered and are being compared.
+constexpr double kTimesUnderWay = 1 + kLayersRemembered;
 /// A message of one hop leaves a counter; those of several may all wait at links on their way.
 constexpr double kBytesOfSentMessage = 3;
 constexpr double kBytesOfRoutedMessage = 16;
@@ -31,6 +40,87 @@ constexpr double kBytesOfRecordedEvent = 140;
 
 double count(std::size_t number) {
     return static_cast<double>(number);
+}
+
+/// The most that tasks of so many layers in a row come to; `of_task` has what each comes to.
+double most_of_layers(const sim::TaskGraph& graph, std::size_t layers,
+                      const std::vector<double>& of_task) {
+    std::vector<double> until{0};  // the beginning of each layer, and the end
+    double sum = 0;
+    auto mark = graph.marks.begin();
+    for (std::size_t task = 0; task < graph.tasks.size(); ++task) {
+        if (mark != graph.marks.end() && *mark == task) {
+            until.push_back(sum);
+            ++mark;
+        }
+        sum += of_task[task];
+    }
+    until.push_back(sum);
+    double most = 0;
+    for (std::size_t i = 0; i + 1 < until.size(); ++i) {
+        most = std::max(most, until[std::min(i + layers, until.size() - 1)] - until[i]);
+    }
+    return most;
+}
+
+/// Of tasks that have ended, at a place, until the oldest of their layers is forgotten; nothing where nothing repeats.
+double memory_of_ended(const sim::TaskGraph& graph) {
+    return graph.marks.empty()
+               ? 0
+               : kBytesOfEndedTask * most_of_layers(graph, kLayersRemembered,
+                                                    std::vector<double>(graph.tasks.size(), 1));
+}
+
+/// Of an operation that is under way: its counters of transfers with several predecessors, which take a byte, or four.
+double memory_of_operation(const sim::Schedule& schedule) {
+    constexpr std::uint32_t kMostNarrow = 256;
+    std::vector<double> of_role;
+    of_role.reserve(schedule.roles.size());
+    for (const sim::Role& role : schedule.roles) {
+        double& bytes = of_role.emplace_back(kBytesOfPlace);
+        for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+            const std::uint32_t needs = schedule.transfers[role.first_transfer + i].needs;
+            bytes += needs <= 2 ? 0 : needs <= kMostNarrow ? 1 : 4;
+        }
+    }
+    double bytes = 0;
+    for (const std::uint32_t role : schedule.role_of_place) {
+        bytes += role == sim::kAbsent ? 0 : of_role[role];
+    }
+    return bytes;
+}
+
+/// Of the operations that are under way at once. Those that graphs share count with the first.
+double memory_under_way(const sim::Workload& workload) {
+    std::vector<double> of_schedule;
+    of_schedule.reserve(workload.schedules.size());
+    for (const sim::Schedule& schedule : workload.schedules) {
+        of_schedule.push_back(memory_of_operation(schedule));
+    }
+    std::vector<bool> seen(workload.operations.size());
+    double bytes = 0;
+    for (const sim::TaskGraph& graph : workload.graphs) {
+        std::vector<double> of_task(graph.tasks.size());
+        for (std::size_t task = 0; task < graph.tasks.size(); ++task) {
+            const std::uint32_t operation = graph.tasks[task].operation;
+            if (operation != sim::kNoOperation && !seen[operation]) {
+                seen[operation] = true;
+                of_task[task] = of_schedule[workload.operations[operation].schedule];
+            }
+        }
+        bytes += most_of_layers(graph, kLayersUnderWay, of_task) *
+                 (graph.marks.empty() ? 1 : kTimesUnderWay);
+    }
+    return bytes;
+}
+
+/// Of what its tasks come after.
+double memory_of_dependencies(const sim::TaskGraph& graph) {
+    std::size_t dependencies = 0;
+    for (const sim::Task& task : graph.tasks) {
+        dependencies += task.after.size();
+    }
+    return kBytesOfDependency * count(dependencies);
 }
 
 /// Of the messages that all places send.
@@ -69,20 +159,27 @@ std::string remedy(const RunMemory& memory, Fold fold) {
 RunMemory memory_of_run(const sim::Workload& workload) {
     RunMemory memory;
     for (const sim::TaskGraph& graph : workload.graphs) {
-        memory.operations += kBytesOfOperation * count(graph.tasks.size());
+        memory.operations +=
+            kBytesOfOperation * count(graph.tasks.size()) + memory_of_dependencies(graph);
     }
     double of_largest = 0;
     for (const sim::Schedule& schedule : workload.schedules) {
         memory.messages += memory_of_schedule(schedule);
         of_largest = std::max(of_largest, memory_of_messages(schedule));
     }
-    for (const std::uint32_t graph : workload.graph_of_place) {
-        memory.places += kBytesOfTaskAtPlace * count(workload.graphs[graph].tasks.size());
+    std::vector<double> of_place;
+    of_place.reserve(workload.graphs.size());
+    for (const sim::TaskGraph& graph : workload.graphs) {
+        of_place.push_back(kBytesOfTaskAtPlace * count(graph.tasks.size()) +
+                           memory_of_ended(graph));
     }
-    memory.places += of_largest + kBytesOfLink * count(workload.machine.links.size());
-    memory.places += count(workload.machine.places) *
-                     (kBytesOfPlace +
-                      kBytesOfRole * count(workload.schedules.size() + workload.placements.size()));
+    for (const std::uint32_t graph : workload.graph_of_place) {
+        memory.places += of_place[graph];
+    }
+    memory.places += of_largest + memory_under_way(workload) +
+                     kBytesOfLink * count(workload.machine.links.size());
+    memory.places += kBytesOfRole * count(workload.machine.places) *
+                     count(workload.schedules.size() + workload.placements.size());
     return memory;
 }
 

@@ -13,18 +13,8 @@ namespace {
 
 constexpr std::int64_t kMostRequests = 1000000;
 
-/// `4 requests/s`, `0.5`.
-double parse_request_rate(std::string text) {
-    constexpr std::string_view kUnit = "requests/s";
-    if (text.find('/') != std::string::npos && !text.ends_with(kUnit)) {
-        throw sim::InputError(fmt::format("{} is in another unit", in_quotes(text)),
-                              "write requests/s, such as 4 requests/s");
-    }
-    if (text.ends_with(kUnit)) {
-        text.resize(text.size() - kUnit.size());
-        text.erase(text.find_last_not_of(' ') + 1);
-    }
-    const double rate = parse_number(text);
+double request_rate(std::string_view text) {
+    const double rate = parse_request_rate(text);
     if (!(rate >= 1e-6 && rate <= 1e9)) {
         throw sim::InputError(fmt::format("{} is out of range", in_quotes(text)),
                               "allowed: 1e-6 to 1e9 requests/s");
@@ -165,7 +155,7 @@ LoadSpec read_load(const Reader& serving, const std::filesystem::path& base) {
         return load;
     }
     load.requests = serving["requests"].require().whole(1, kMostRequests, 1);
-    load.rate = serving["rate"].get(parse_request_rate, 1.0);
+    load.rate = serving["rate"].get(request_rate, 1.0);
     load.concurrency = serving["concurrency"].whole(1, kMostRequests, 1);
     return load;
 }

@@ -98,7 +98,7 @@ private:
     }
 
     Trial run(const PlanChange& change) {
-        RunLimit limit(watch_, kMostTimesTheEvents * result_.events,
+        RunLimit limit(watch_, std::max(kMostTimesTheEvents * result_.events, kFewEvents),
                        most_played_to_explain(result_.played_events));
         try {
             YamlNode tree = tree_;
@@ -149,21 +149,42 @@ std::vector<Suggestion> best_of_kinds(const std::vector<Suggestion>& all) {
     return best;
 }
 
-/// The first two, the first three, ... of them together.
-std::vector<PlanChange> together(const std::vector<Suggestion>& best) {
-    std::vector<PlanChange> changes;
+PlanChange together(std::span<const Suggestion> parts) {
     PlanChange sum{"together", {}, {}};
-    for (const Suggestion& one : best) {
+    for (const Suggestion& one : parts) {
         sum.set.insert(sum.set.end(), one.change.set.begin(), one.change.set.end());
         sum.meaning += (sum.meaning.empty() ? "" : ", ") + one.change.kind;
-        if (&one != &best.front()) {
-            changes.push_back(sum);
+    }
+    sum.meaning += " together";
+    return sum;
+}
+
+/// Of the first two, the first three, ... of them the fastest together, without those that gain nothing there: tensor collectives between
+/// parts of matmuls do nothing for a mesh without tensor ways. None where fewer than two are left.
+std::optional<Suggestion> best_together(Trials& trials, const std::vector<Suggestion>& best) {
+    std::optional<Suggestion> found;
+    std::vector<Suggestion> parts;
+    std::vector<PlanChange> sums;
+    for (std::size_t count = 2; count <= best.size(); ++count) {
+        sums.push_back(together(std::span(best).first(count)));
+    }
+    for (const Suggestion& sum : trials.worthwhile(sums)) {
+        if (!found || sum.step_time < found->step_time) {
+            found = sum;
+            const auto count = std::ranges::find(sums, sum.change.meaning, &PlanChange::meaning);
+            parts.assign(best.begin(), best.begin() + 2 + (count - sums.begin()));
         }
     }
-    for (PlanChange& change : changes) {
-        change.meaning += " together";
+    for (std::size_t i = parts.size(); i-- > 0 && parts.size() > 1;) {
+        std::vector<Suggestion> fewer = parts;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        const std::vector<Suggestion> without = trials.worthwhile({together(fewer)});
+        if (!without.empty() && without.front().step_time <= found->step_time) {
+            parts = std::move(fewer);
+            found = without.front();
+        }
     }
-    return changes;
+    return parts.size() < 2 ? std::nullopt : found;
 }
 
 double gain(const Suggestion& suggestion, const StepResult& result) {
@@ -201,9 +222,9 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
     }
     Suggestions found{.best = best_of_kinds(trials.worthwhile(changes))};
     found.left_out = trials.left_out();
-    const std::vector<Suggestion> sums = best_of_kinds(trials.worthwhile(together(found.best)));
-    if (!sums.empty() && sums.front().step_time < found.best.front().step_time) {
-        found.best.insert(found.best.begin(), sums.front());
+    const std::optional<Suggestion> sum = best_together(trials, found.best);
+    if (sum && sum->step_time < found.best.front().step_time) {
+        found.best.insert(found.best.begin(), *sum);
     }
     return found;
 }
@@ -215,7 +236,8 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
     if (result.memory.fits || result.played_events > kMostEventsOfSuggestions) {
         return std::nullopt;
     }
-    const Remedies in_order = memory_remedies(scenario, result);
+    const Remedies in_order = remedies_in_order(scenario, result);
+    const sim::Bytes beyond = held_beyond_order(scenario, result);
     std::vector<PlanChange> changes;
     for (const Remedy& one : in_order.each) {
         if (!one.set.empty()) {
@@ -237,13 +259,14 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
                 one.simulated = true;
             }
         }
-        remedies.least_peak = std::min(remedies.least_peak, one.peak);
-        if (one.peak <= result.memory.capacity) {
+        const sim::Bytes peak = one.peak + (one.simulated ? sim::Bytes(0) : beyond);
+        remedies.least_peak = std::min(remedies.least_peak, peak);
+        if (peak <= result.memory.capacity) {
             remedies.each.push_back(std::move(one));
         }
     }
     if (in_order.each.empty()) {
-        remedies.least_peak = in_order.least_peak;
+        remedies.least_peak = in_order.least_peak + beyond;
     }
     return remedies;
 }

@@ -69,6 +69,7 @@ constexpr Unit kCountUnits[] = {
 constexpr Unit kRatioUnits[] = {{"x", 1}};
 constexpr Unit kPercentUnits[] = {{"%", 1, 100}};
 constexpr Unit kPriceUnits[] = {{"USD/chip-hour", 1}};
+constexpr Unit kRequestRateUnits[] = {{"requests/s", 1}};
 constexpr Unit kTokenRateUnits[] = {
     {"tokens/s", 1}, {"k tokens/s", 1e3}, {"M tokens/s", 1e6}, {"k", 1e3}, {"M", 1e6},
 };
@@ -115,7 +116,7 @@ Unit find_unit(const Form& form, std::string_view unit, std::string_view whole) 
         if (form.bare_allowed) {
             return {};
         }
-        fail(form, fmt::format("{} has no unit", in_quotes(whole)));
+        fail(form, in_quotes(whole) + std::string(kNoUnit));
     }
     std::vector<std::string> names;
     for (const Unit& candidate : form.units) {
@@ -179,6 +180,7 @@ constexpr Form kNumber{"a number", "13.9 or 70.4G", kCountUnits, true};
 constexpr Form kPercent{"a percentage", "10 %", kPercentUnits};
 constexpr Form kRatio{"a ratio of 1 or more", "2 or 1.5x", kRatioUnits, true};
 constexpr Form kPrice{"a price", "4.20 USD/chip-hour", kPriceUnits};
+constexpr Form kRequestRate{"a rate of requests", "4 requests/s", kRequestRateUnits};
 constexpr Form kTokenRate{"a token rate", "1.9M tokens/s", kTokenRateUnits, true};
 
 }  // namespace
@@ -238,6 +240,10 @@ double parse_percent(std::string_view text) {
 
 double parse_price(std::string_view text) {
     return parse(kPrice, text);
+}
+
+double parse_request_rate(std::string_view text) {
+    return parse(kRequestRate, text);
 }
 
 double parse_token_rate(std::string_view text) {

@@ -16,6 +16,9 @@
 
 namespace podsim::scenarios {
 
+/// How the problem ends where a unit is missing.
+inline constexpr std::string_view kNoUnit = " has no unit";
+
 /// `64 MiB`, `16 GB`. Finite.
 sim::Bytes parse_bytes(std::string_view text);
 /// The same, and a bare number means bytes: for options whose name is the unit.
@@ -36,6 +39,8 @@ double parse_multiple(std::string_view text);
 double parse_percent(std::string_view text);
 /// `4.20 USD/chip-hour`.
 double parse_price(std::string_view text);
+/// `4 requests/s`.
+double parse_request_rate(std::string_view text);
 /// `1.9M tokens/s`, `1.9M`: the unit may be left out where the key's name is the unit.
 double parse_token_rate(std::string_view text);
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "scenarios/text/exact_text.h"
+#include "scenarios/text/quantity_text.h"
 #include "scenarios/yaml/reading_log.h"
 #include "scenarios/yaml/yaml_tree.h"
 #include "sim/base/input_faults.h"
@@ -51,7 +52,7 @@ public:
     template <class T, class Parse>
     [[nodiscard]] T get(Parse parse, T fallback) const {
         if (log_ != nullptr) {
-            note(kind_of_text<T>(), present() ? "" : exact_text(fallback, parse));
+            note(kind_of_text<T>(parse), present() ? "" : exact_text(fallback, parse));
         }
         if (!present()) {
             return fallback;
@@ -97,7 +98,7 @@ public:
     template <class T, class Parse>
     void stands(const T& value, Parse parse, std::string_view source) const {
         if (log_ != nullptr) {
-            note(kind_of_text<T>(), present() ? "" : exact_text(value, parse));
+            note(kind_of_text<T>(parse), present() ? "" : exact_text(value, parse));
             note_source(source, true);
         }
     }
@@ -193,11 +194,16 @@ private:
         }
         return {};
     }
-    template <class T>
-    static constexpr ValueKind kind_of_text() {
+    template <class T, class Parse>
+    static ValueKind kind_of_text(Parse parse) {
         if constexpr (std::is_same_v<T, std::int64_t>) {
             return ValueKind::count;
         } else if constexpr (std::is_same_v<T, double>) {
+            try {
+                static_cast<void>(parse("1"));
+            } catch (const sim::InputError& error) {
+                return error.problem().ends_with(kNoUnit) ? ValueKind::quantity : ValueKind::number;
+            }
             return ValueKind::number;
         } else {
             return HasUnit<T> ? ValueKind::quantity : ValueKind::other;

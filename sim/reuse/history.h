@@ -21,7 +21,7 @@ struct EndedTask {
 struct History {
     std::vector<std::uint32_t> lowest_open;  ///< [index in places]: of tasks that are its own
     std::uint32_t highest_touched = 0;  ///< the last task whose needs its own tasks have changed
-    std::vector<EndedTask> ended_log;   ///< since the oldest snapshot
+    std::deque<EndedTask> ended_log;    ///< since the oldest snapshot
     std::deque<Snapshot> snapshots;     ///< of the last few marks
 };
 

@@ -109,6 +109,7 @@ void Reuse::advance_lowest_open(std::uint32_t graph) {
 }
 
 void Reuse::remember(History& history, Snapshot now) {
+    now.state.shrink();
     history.snapshots.push_back(std::move(now));
     if (history.snapshots.size() <= kSnapshots) {
         return;

@@ -23,6 +23,8 @@ public:
     void append(const std::vector<std::uint8_t>& bytes) {
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     }
+    /// Takes no more memory than it needs.
+    void shrink() { bytes_.shrink_to_fit(); }
     [[nodiscard]] std::size_t size_in_bytes() const { return bytes_.size(); }
 
     friend bool operator==(const Signature&, const Signature&) = default;

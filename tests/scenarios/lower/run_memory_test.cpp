@@ -26,6 +26,7 @@ sim::Workload small_workload() {
     schedule.transfers.resize(2);
     schedule.transfers[0].hop_count = 1;
     schedule.transfers[1].hop_count = 2;
+    schedule.transfers[1].needs = 3;  // the start and two others
     schedule.hops.resize(3);
     schedule.successors = {1};
     schedule.role_of_place = {0, 0};
@@ -36,18 +37,33 @@ sim::Workload small_workload() {
     workload.schedules = {schedule};
     workload.operations = {{}};
     workload.graphs = {{.tasks = std::vector<sim::Task>(5)}};
+    workload.graphs[0].tasks[4].operation = 0;
+    workload.graphs[0].tasks[4].after = {1, 2, 3};
     workload.graph_of_place = {0, 0};
     return workload;
 }
 
 TEST(RunMemory, IsCountedFromTheWorkload) {
     const RunMemory memory = memory_of_run(small_workload());
-    EXPECT_EQ(memory.operations, 5 * 1600);
+    EXPECT_EQ(memory.operations, 5 * 1600 + 3 * 16);
     EXPECT_EQ(memory.messages, 2 * 170 + 3 * 16 + 1 * 30);
-    // Tasks, messages under way, links, and what operations have of every place.
-    EXPECT_EQ(memory.places, 2 * 5 * 24 + 2 * (3 + 16) + 6 * 560 + 2 * (96 + 8));
+    // Tasks, messages under way, links, the operation with a counter at each place, and what schedules have of every place.
+    const double under_way = 2 * (16 + 1);
+    EXPECT_EQ(memory.places, 2 * 5 * 16 + 2 * (3 + 16) + 6 * 560 + under_way + 2 * 8);
     EXPECT_EQ(memory.bytes(), 28e6 + memory.operations + memory.messages + memory.places);
     EXPECT_EQ(memory_of_record(1000), 140e3);
+}
+
+/// Of layers that may repeat five are remembered: their tasks that have ended, and the operations of six as they were at each of five.
+TEST(RunMemory, CountsWhatIsRememberedOfLayers) {
+    sim::Workload workload = small_workload();
+    const double once = memory_of_run(workload).places;
+    workload.graphs[0].marks = {0};
+    EXPECT_EQ(memory_of_run(workload).places, once + 2 * 5 * 24 + 5 * 2 * (16 + 1));
+    // A task a layer, the operation in the fifth.
+    workload.graphs[0].tasks.resize(9);
+    workload.graphs[0].marks = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    EXPECT_EQ(memory_of_run(workload).places, once + 2 * (4 * 16 + 5 * 24) + 5 * 2 * (16 + 1));
 }
 
 /// No scenario of the library is refused, however little memory podsim may take.
@@ -165,14 +181,14 @@ TEST_F(RunMemoryLimit, EndsWhereMemoryDoes) {
 // Chips that are alike are simulated once, unless every one is asked for.
 TEST_F(RunMemoryLimit, RefusesPlaces) {
     const std::string file =
-        source_folder() + "/scenarios/published/mlperf-v5p/mlperf4.0-v5p-1024.yaml";
+        source_folder() + "/scenarios/published/mlperf-v5p/mlperf4.0-v5p-3072.yaml";
     const Outcome outcome =
         process(fmt::format("run '{}' --fold off --no-explain --memory 256MB", file));
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               file +
-                  ": the run takes up to 295.4 MB of memory: 30.46 MB for operations, 587.7 kB for "
-                  "messages, 236.3 MB for what every simulated chip has; podsim may take 256.0 MB; "
+                  ": the run takes up to 523.3 MB of memory: 26.25 MB for operations, 230.1 kB for "
+                  "messages, 468.8 MB for what every simulated chip has; podsim may take 256.0 MB; "
                   "leave out --fold off, or give more with --memory\n");
     EXPECT_EQ(process(fmt::format("run '{}' --no-explain --memory 256MB", file)).status, 0);
 }
@@ -196,14 +212,14 @@ TEST_F(RunMemoryLimit, LeavesTheExplanationOut) {
     EXPECT_THAT(
         outcome.out,
         HasSubstr("Gap and critical path left out: they keep what 2119552 events did, up to "
-                  "330.8 MB of memory; --memory gives more\n"));
+                  "330.7 MB of memory; --memory gives more\n"));
     const Outcome traced =
         process("run '" + file + "' --no-reuse --no-explain --memory 256MB --trace t.json");
     EXPECT_EQ(traced.status, 2);
     EXPECT_EQ(
         traced.err,
         file +
-            ": a timeline of 2119552 played events takes up to 330.8 MB of memory; podsim may "
+            ": a timeline of 2119552 played events takes up to 330.7 MB of memory; podsim may "
             "take 256.0 MB; leave out --trace and --report, or give more with --memory\n");
 }
 

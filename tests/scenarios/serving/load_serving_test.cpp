@@ -119,7 +119,7 @@ TEST(LoadServing, reads_traces_beside_the_scenario) {
     EXPECT_EQ(spec.load.arrivals, ArrivalKind::trace);
     EXPECT_EQ(spec.load.requests, 2);
     EXPECT_EQ(spec.load.trace[1].prompt, 6);
-    spec = read("  lengths: r.csv\n  rate: 3\n  requests: 100\n  slots: 1\n", folder);
+    spec = read("  lengths: r.csv\n  rate: 3 requests/s\n  requests: 100\n  slots: 1\n", folder);
     EXPECT_EQ(spec.load.arrivals, ArrivalKind::poisson);
     EXPECT_EQ(spec.load.requests, 100);
     EXPECT_EQ(spec.load.trace.size(), 2U);
@@ -159,23 +159,27 @@ TEST(LoadServing, says_what_is_wrong_and_where) {
         {"  slots: 1\n",
          "s.yaml:2:3: serving: nothing says how requests come; write rate: 4 requests/s, "
          "concurrency: 64 or trace: requests.csv"},
-        {"  rate: 1\n  concurrency: 2\n",
+        {"  rate: 1 requests/s\n  concurrency: 2\n",
          "s.yaml:3:16: serving.concurrency: 'serving.rate' says already how requests come; write "
          "one of rate, concurrency, trace"},
         {"  rate: 8 requests/min\n  requests: 1\n  prompt: 1\n  output: 1\n",
-         "s.yaml:2:9: serving.rate: '8 requests/min' is in another unit; write requests/s, such as "
-         "4 requests/s"},
-        {"  rate: 0\n  requests: 1\n  prompt: 1\n  output: 1\n",
-         "s.yaml:2:9: serving.rate: '0' is out of range; allowed: 1e-6 to 1e9 requests/s"},
-        {"  rate: 1\n  requests: 1\n  prompt: {least: 9, most: 8}\n",
+         "s.yaml:2:9: serving.rate: '8 requests/min' has the unknown unit 'requests/min'; write a "
+         "rate of requests such as 4 requests/s; units: requests/s; nearest: requests/s"},
+        {"  rate: 8\n  requests: 1\n  prompt: 1\n  output: 1\n",
+         "s.yaml:2:9: serving.rate: '8' has no unit; write a rate of requests such as 4 "
+         "requests/s; units: requests/s"},
+        {"  rate: 0 requests/s\n  requests: 1\n  prompt: 1\n  output: 1\n",
+         "s.yaml:2:9: serving.rate: '0 requests/s' is out of range; allowed: 1e-6 to 1e9 "
+         "requests/s"},
+        {"  rate: 1 requests/s\n  requests: 1\n  prompt: {least: 9, most: 8}\n",
          "s.yaml:4:19: serving.prompt.least: the shortest is longer than the longest; allowed: 1 "
          "to 8"},
-        {"  rate: 1\n  requests: 1\n  prompt: {sigma: 1, most: 8}\n",
+        {"  rate: 1 requests/s\n  requests: 1\n  prompt: {sigma: 1, most: 8}\n",
          "s.yaml:4:19: serving.prompt.sigma: a uniform length has no sigma; write mean for a "
          "lognormal one"},
-        {"  rate: 1\n  requests: 1\n  prompt: {mean: 9, sigma: 1, most: 8}\n",
+        {"  rate: 1 requests/s\n  requests: 1\n  prompt: {mean: 9, sigma: 1, most: 8}\n",
          "s.yaml:4:18: serving.prompt.mean: '9' is out of range; allowed: 1 to 8"},
-        {"  rate: 1\n  request: 1\n",
+        {"  rate: 1 requests/s\n  request: 1\n",
          "s.yaml:3:3: unknown serving key 'request'; did you mean 'requests'? allowed: rate, "
          "concurrency, trace, lengths, requests, seed, prompt, output, prefix, batching, slots, "
          "budget, mixed, interleave, padding, host, cache, speculation, disaggregated, objective, "
@@ -246,22 +250,25 @@ TEST(LoadServing, HoldsThePagesAgainstTheRequests) {
               "s.yaml:7:19: serving.cache.length: a buffer of 1024 tokens is less than the 1025 "
               "that a request comes to; write a longer one, or shorter requests");
     // 9 million seconds are 106 days.
-    EXPECT_EQ(error_of("  rate: 1e-6\n  requests: 50\n  prompt: 10\n  output: 2\n  slots: 8\n"
-                       "  cache: {pages: 65}\n"),
-              "s.yaml:2:9: serving.rate: the last request comes after more than the 106 days that "
-              "a run can have; write a higher rate or fewer requests");
+    EXPECT_EQ(
+        error_of("  rate: 1e-6 requests/s\n  requests: 50\n  prompt: 10\n  output: 2\n  slots: 8\n"
+                 "  cache: {pages: 65}\n"),
+        "s.yaml:2:9: serving.rate: the last request comes after more than the 106 days that "
+        "a run can have; write a higher rate or fewer requests");
 }
 
 /// The time between any two tokens is remembered: 8 bytes of each.
 TEST(LoadServing, BoundsWhatARunRemembers) {
-    EXPECT_EQ(error_of("  rate: 1\n  requests: 1000\n  prompt: 16\n  output: 1M\n  slots: 4\n"),
-              "s.yaml:3:13: serving.requests: the answers have 1000000000 tokens in all, a run at "
-              "most 134217728; write fewer requests, or shorter outputs");
+    EXPECT_EQ(
+        error_of(
+            "  rate: 1 requests/s\n  requests: 1000\n  prompt: 16\n  output: 1M\n  slots: 4\n"),
+        "s.yaml:3:13: serving.requests: the answers have 1000000000 tokens in all, a run at "
+        "most 134217728; write fewer requests, or shorter outputs");
 }
 
 TEST(LoadServing, SaysAllThatIsWrong) {
     EXPECT_EQ(
-        error_of("  rate: 1\n"
+        error_of("  rate: 1 requests/s\n"
                  "  concurrency: 4\n"
                  "  prompt: {least: 9, most: 3, sigma: 2}\n"
                  "  output: {most: 3, mean: 7}\n"

@@ -72,6 +72,36 @@ TEST_F(SuggestionsTest, EachKeepsItsPromise) {
               suggestions_json(all.suggestions, all.result));
 }
 
+// Collectives of an axis of one member do not overlap: where the mesh that is best has no tensor ways, their ring steps are no part of
+// what is best together, though alone they gain. Every part of it gains something there.
+TEST_F(SuggestionsTest, WhatGainsNothingTogetherIsLeftOut) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x8}\nmodel: {base: llama-3-8b, layers: 4}\n"
+        "batch: {tokens: 512Ki, sequence: 4096}\n"
+        "mesh: {fsdp: x y, tensor: z%2, context: z/2}\n"
+        "training: {remat: matmuls, gradients: fp32}\n");
+    const Advised all = advised(file, {});
+    ASSERT_GE(all.suggestions.best.size(), 3U);
+    const Suggestion& sum = all.suggestions.best.front();
+    ASSERT_THAT(sum.change.meaning, HasSubstr(" together"));
+    ASSERT_THAT(sum.change.set.front(), HasSubstr("mesh="));
+    ASSERT_THAT(sum.change.set.front(), Not(HasSubstr("tensor")));
+    EXPECT_THAT(sum.change.set, Not(Contains("overlap.tensor=two-way")));
+    bool steps_gain_alone = false;
+    for (const Suggestion& one : all.suggestions.best) {
+        steps_gain_alone = steps_gain_alone || one.change.set.front() == "overlap.tensor=two-way";
+    }
+    EXPECT_TRUE(steps_gain_alone);
+    for (std::size_t i = 1; i < sum.change.set.size(); ++i) {
+        std::vector<std::string> fewer = sum.change.set;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+        EXPECT_GT(simulate_step(load_scenario(file, fewer), Fold::automatic, {.explain = false})
+                      .step_time,
+                  sum.step_time)
+            << sum.change.set[i];
+    }
+}
+
 // When the first has been run they have played more than one event: the others are left out, on any number of threads.
 TEST_F(SuggestionsTest, PlayNoMoreThanTheyMay) {
     const std::string file = write(kTensor);
