@@ -38,6 +38,7 @@ Json hf_json(const workloads::HfReading& reading) {
         return all;
     };
     return {{"schema", kSchemaName},
+            {"kind", "import_hf"},
             {"model", reading.model.name},
             {"family", reading.family},
             {"parameters", count.total},

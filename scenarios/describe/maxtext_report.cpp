@@ -83,6 +83,7 @@ std::string as_comments(const std::string& text) {
 
 Json maxtext_json(const MaxTextSettings& settings, const MaxTextImport& result) {
     return {{"schema", kSchemaName},
+            {"kind", "import_maxtext"},
             {"scenario", result.scenario},
             {"used", lines_json(settings.used())},
             {"defaults", lines_json(settings.taken())},

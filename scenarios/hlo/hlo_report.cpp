@@ -157,6 +157,11 @@ std::string mesh_lines(const HloRequest& request, const HloResult& result) {
             "       axes as the groups show them, laid out as JAX lays out such sizes (--mesh "
             "says otherwise)\n";
     }
+    if (const int cores = request.hardware.chip.devices.value; cores > 1) {
+        text += fmt::format(
+            "       a device of the module is taken for a whole chip, though JAX shows each of {}'s {} cores as one\n",
+            request.hardware.chip.name, cores);
+    }
     for (const std::string& axis : result.devices.unlike_jax) {
         text += fmt::format("       groups of {} have other members than JAX's here\n", axis);
     }

@@ -31,7 +31,7 @@ std::string likely_text(const SearchResult& result) {
     }
     std::string text = fmt::format(
         "if all groups of a collective begin together, as they mostly do, {} of those not looked "
-        "at are among the answers",
+        "at may be among the answers",
         result.likely_not_looked_at == 0 ? "none" : std::to_string(result.likely_not_looked_at));
     if (result.not_outlined > 0) {
         text += fmt::format("; of {} more that is not known", result.not_outlined);

@@ -67,6 +67,17 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "show", json_of("show", small, "--set", "training.remat=none")
     yield "estimate", json_of("estimate", small)
     yield "check", json_of("check", small, gather, server)
+    maxtext = ["import", "maxtext", SOURCE / "tests/scenarios/import/maxtext/base-2025.yml", "model_name=llama3.1-70b"]
+    yield "import_maxtext", json_of(*maxtext, "compile_topology=v6e-128")
+    published = SOURCE / "scenarios/published"
+    yield "calibration", json_of("calibrate", published / "microbenchmarks")
+    yield "calibration", json_of("calibrate", published / "maxtext-v4", published / "maxtext-v5p")
+    config = files / "config.json"
+    config.write_text(json.dumps({
+        "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "vocab_size": 128256, "rope_theta": 500000.0, "of_my_own": 1,
+    }))
+    yield "import_hf", json_of("import", "hf", config)
     for catalogue in "chips", "models", "scenarios", "algorithms", "remat":
         yield "list", json_of("list", catalogue)
     yield "list", json_of("list", "chips", "trillium")
@@ -97,13 +108,14 @@ COUNTS = re.compile(
     r"(^|_)(chips|slices|hosts|cores|members|links|hops|events|parameters|tokens|sequence|stages?|microbatches|layers|steps|slots|"
     r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
     r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|not_looked_at|not_outlined|simulated|"
-    r"matmuls|calls|permutes|all_to_alls|all_reduce|copies|conditionals|runs|iterations|line|out|operations|pass|"
+    r"matmuls|pairs|calls|permutes|all_to_alls|all_reduce|copies|conditionals|runs|iterations|line|out|operations|pass|"
     r"devices|rows|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
 )
 RATIOS = {
     "fraction", "mfu", "hfu", "bound_over_simulated", "attention_over_mean", "expert_tokens_over_mean", "compute_over_mean", "error", "within",
     "reference", "analytic", "simulated", "mean_error", "largest_error", "mean_absolute", "bias", "worst", "book", "roofline_lower",
-    "roofline_serial",
+    "roofline_serial", "value", "prior", "from_own_profile", "like", "unlike", "dense_from", "experts_from", "covered", "four_of_five",
+    "mean_absolute_error", "held_out_mean_absolute_error", "held_out_by_family_mean_absolute_error", "pairs_right", "start_difference",
 }
 UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_usd|_flops|_fraction_by)$")
 
