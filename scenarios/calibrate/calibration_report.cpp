@@ -257,7 +257,10 @@ std::string calibration_text(const Calibration& calibration) {
 }
 
 Json calibration_json(const Calibration& calibration) {
-    Json json = {{"schema", kSchemaName}, {"kind", "calibration"}, {"factors", Json::array()}, {"points", Json::array()}};
+    Json json = {{"schema", kSchemaName},
+                 {"kind", "calibration"},
+                 {"factors", Json::array()},
+                 {"points", Json::array()}};
     for (const FittedFactor& fitted : calibration.factors) {
         json["factors"].push_back(factor_json(fitted));
     }

@@ -159,7 +159,8 @@ std::string mesh_lines(const HloRequest& request, const HloResult& result) {
     }
     if (const int cores = request.hardware.chip.devices.value; cores > 1) {
         text += fmt::format(
-            "       a device of the module is taken for a whole chip, though JAX shows each of {}'s {} cores as one\n",
+            "       a device of the module is taken for a whole chip, though JAX shows each of "
+            "{}'s {} cores as one\n",
             request.hardware.chip.name, cores);
     }
     for (const std::string& axis : result.devices.unlike_jax) {
