@@ -1,5 +1,7 @@
 #include "scenarios/serve_report/serving_json.h"
 
+#include <optional>
+
 #include "scenarios/report/parts_json.h"
 #include "scenarios/serve_report/serving_text.h"
 
@@ -126,6 +128,9 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"step_grid", grid_json(run.step_grid)},
                  {"prefill_grid", grid_json(run.prefill_grid)},
                  {"events", result.events}};
+    if (const std::optional<double> usd = usd_per_million_output_tokens(run)) {
+        json["cost_per_million_output_tokens_usd"] = *usd;
+    }
     json["expectations"] = verdicts_json(verdicts);
     if (requests) {
         json["served"] = requests_json(result);

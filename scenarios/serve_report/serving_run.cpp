@@ -75,4 +75,14 @@ ServingRun run_serving(std::string name, std::int64_t chips, const ServingSpec& 
     return run;
 }
 
+std::optional<double> usd_per_million_output_tokens(const ServingRun& run) {
+    constexpr double kMillion = 1e6;
+    constexpr double kSecondsOfHour = 3600;
+    if (!run.usd_per_chip_hour || !(run.summary.output_per_s > 0)) {
+        return std::nullopt;
+    }
+    return *run.usd_per_chip_hour * static_cast<double>(run.chips) / kSecondsOfHour * kMillion /
+           run.summary.output_per_s;
+}
+
 }  // namespace podsim::scenarios

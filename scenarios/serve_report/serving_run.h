@@ -14,6 +14,7 @@ namespace podsim::scenarios {
 struct ServingRun {
     std::string name;
     std::int64_t chips = 1;  ///< of all servers together
+    std::optional<double> usd_per_chip_hour{};
     ServingSpec spec;
     ServingResult result;
     ServingSummary summary;
@@ -25,6 +26,9 @@ struct ServingRun {
     std::size_t buckets =
         0;  ///< that exact sources were asked for during the run, those of drafts included
 };
+
+/// The price of all chips for as long as a million output tokens take; none without a price, or without tokens.
+std::optional<double> usd_per_million_output_tokens(const ServingRun& run);
 
 /// Serves with the spec's grid over exact step times: each source is asked for a bucket once, or (`grid: exact`) for every
 /// shape once. Throws as serve() does. Without `measure` the grids' errors are left open.

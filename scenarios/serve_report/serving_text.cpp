@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
 #include "scenarios/text/format.h"
@@ -131,6 +132,13 @@ std::string rates(const ServingRun& run) {
                                            format_percent(summary.good_share));
     }
     return table.text(0);
+}
+
+std::string cost(const ServingRun& run) {
+    const std::optional<double> usd = usd_per_million_output_tokens(run);
+    return usd ? fmt::format("  a million output tokens cost {:.3g} USD at {:.2f} USD/chip-hour\n",
+                             *usd, *run.usd_per_chip_hour)
+               : "";
 }
 
 /// Whether the load of an open run is served, where its arrivals can tell.
@@ -293,7 +301,7 @@ std::string serving_text(const ServingRun& run, std::span<const Verdict> verdict
                        format_time(run.summary.seconds),
                        fmt::format("{:.4g}", run.result.mean_in_system),
                        run.result.most_in_system) +
-           latencies(run.summary) + '\n' + rates(run) + '\n' + queue_text(run) + '\n' +
+           latencies(run.summary) + '\n' + rates(run) + cost(run) + '\n' + queue_text(run) + '\n' +
            servers_text(run) + '\n' + grid_text(run) + (verdicts.empty() ? "" : "\n") +
            verdicts_report(verdicts);
 }

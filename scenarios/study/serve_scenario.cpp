@@ -35,8 +35,10 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
     const std::int64_t servers = spec.disaggregation ? spec.disaggregation->prefill_servers +
                                                            spec.disaggregation->generate_servers
                                                      : 1;
-    return run_serving(scenario.name, servers * scenario.hardware.chips(), spec, {.steps = &steps},
-                       measure, watch);
+    ServingRun run = run_serving(scenario.name, servers * scenario.hardware.chips(), spec,
+                                 {.steps = &steps}, measure, watch);
+    run.usd_per_chip_hour = scenario.step().report.usd_per_chip_hour;
+    return run;
 }
 
 }  // namespace

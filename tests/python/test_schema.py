@@ -56,7 +56,7 @@ def documents(files: Any) -> Iterator[tuple[str, Any]]:
     yield "hlo_run", json_of("hlo", "run", module, "--chip", "v5p", "--slice", "4x4x4")
     yield "comparison", json_of("compare", SOURCE / "scenarios/book/sec6-4pods.yaml", gather, server)
     yield "serving", json_of("serve", server)
-    yield "serving", json_of("serve", server, "--requests")
+    yield "serving", json_of("serve", server, "--requests", "--set", "report={price: 1 USD/chip-hour}")
     # All are there from the start: nothing is offered a second.
     yield "serving", json_of("serve", server, "--set", "serving.concurrency=2")
     space = ["search", small, "--over", "mesh,remat"]

@@ -56,6 +56,20 @@ TEST(Summary, counts_what_meets_the_objective) {
     EXPECT_DOUBLE_EQ(small_run(spec).summary.good_share, 0);
 }
 
+/// 8 tokens in 62 us of 4 chips at 1.80 USD an hour: 0.002 USD a second, of which a million tokens take 7.75.
+TEST(Summary, prices_a_million_output_tokens) {
+    ServingRun run = small_run(trace_spec({request({}, 10, 4), request(us(5), 10, 4)}));
+    EXPECT_FALSE(usd_per_million_output_tokens(run).has_value());
+    EXPECT_FALSE(serving_json(run, {}, false).contains("cost_per_million_output_tokens_usd"));
+    run.usd_per_chip_hour = 1.80;
+    EXPECT_DOUBLE_EQ(*usd_per_million_output_tokens(run), 0.0155);
+    EXPECT_DOUBLE_EQ(
+        serving_json(run, {}, false)["cost_per_million_output_tokens_usd"].get<double>(), 0.0155);
+    EXPECT_THAT(
+        serving_text(run, {}),
+        ::testing::HasSubstr("  a million output tokens cost 0.0155 USD at 1.80 USD/chip-hour\n"));
+}
+
 TEST(ServingText, says_what_was_served) {
     ServingSpec spec = trace_spec({request({}, 10, 4), request(us(5), 10, 4)});
     spec.objective.first_token = us(20);
