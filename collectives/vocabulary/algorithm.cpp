@@ -10,10 +10,10 @@ namespace podsim::collectives {
 namespace {
 
 constexpr std::array kAlgorithms{
-    AlgorithmInfo{
-        Algorithm::automatic, "auto",
-        "the fastest for the array's size by simulation or closed form, of two-way, weighted, "
-        "equal-parts, one-shot and reduce-broadcast; shortest-routes for an all-to-all"},
+    AlgorithmInfo{Algorithm::automatic, "auto",
+                  "the fastest for the array's size by simulation or closed form, of two-way (over "
+                  "one axis factor), weighted, equal-parts, one-shot and reduce-broadcast; "
+                  "shortest-routes for an all-to-all"},
     AlgorithmInfo{Algorithm::one_way, "one-way",
                   "rings in one direction; several axis factors one after the other"},
     AlgorithmInfo{Algorithm::two_way, "two-way",

@@ -42,7 +42,7 @@ struct Layout {
         return place_of(representative) * ports + seen;
     }
 
-private:
+    /// A representative's own place, which may be a mirror image of a simulated one.
     [[nodiscard]] std::size_t unmirrored(int representative) const {
         return static_cast<std::size_t>(
             places.index(folded.point(representative), folded.slice_of(representative)));

@@ -135,9 +135,6 @@ public:
         KnownSchedules& kept = known_.on(hardware_, step_.layout);
         lower(fold, kept);
         fold_mirror_images(fold, step_.workload, step_.layout, &kept.images());
-        if (step_.layout.mirrored) {
-            keep_simulated_groups(*step_.layout.mirrored);
-        }
     }
 
     LoweredStep take() { return std::move(step_); }
@@ -269,16 +266,6 @@ private:
             }
         }
         return entry->second;
-    }
-
-    void keep_simulated_groups(const sim::Representatives& mirrored) {
-        for (std::vector<std::uint32_t>& groups : step_.groups) {
-            std::vector<std::uint32_t> kept(mirrored.simulated);
-            for (std::size_t place = groups.size(); place-- > 0;) {
-                kept[mirrored.place[place]] = groups[place];
-            }
-            groups = std::move(kept);
-        }
     }
 
     /// The operation that its two ends share.

@@ -32,7 +32,8 @@ struct LoweredStep {
     /// Of a collective over an axis whose members do unequal work, by kernel operation: an index of `groups`;
     /// kRingStep; of all others kNoGroups.
     std::vector<std::uint32_t> groups_of_operation;
-    std::vector<std::vector<std::uint32_t>> groups;  ///< [groups][place]: which group a place is in
+    /// [groups][place]: which group a place of the layout is in, be it simulated or a mirror image.
+    std::vector<std::vector<std::uint32_t>> groups;
 
     static constexpr std::uint32_t kNoGroups = 0xffffffff;
     static constexpr std::uint32_t kRingStep = 0xfffffffe;  ///< from one member to the next

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -44,6 +45,7 @@ public:
             ++kept_;
         }
         starts_.assign(options.times_left.size(), {sim::Time::max(), kept_});
+        note_groups();
     }
 
     [[nodiscard]] bool watches_hops() const override {
@@ -74,6 +76,9 @@ public:
     }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
+        if (!wanted_.empty()) {
+            begun_by(place.index(), task.index(), began);
+        }
         const std::uint32_t chip = chip_[place.index()];
         if (chip == kNotKept) {
             return;
@@ -132,38 +137,18 @@ public:
 
     /// When the last member of a chip's group began a collective of programs of unequal work.
     void wait_for_groups(const std::vector<int>& chips) {
-        if (step_.groups.empty()) {
-            return;
-        }
-        using Group = std::pair<std::uint32_t, std::uint32_t>;  // operation, group
-        std::map<Group, sim::Time> last_began;
-        const auto over_tasks = [&](std::size_t chip, const auto& use) {
-            const std::size_t place = step_.layout.place_of(static_cast<int>(chip));
-            const auto& tasks = graph_at(place).tasks;
-            for (std::size_t task = 0; task < tasks.size(); ++task) {
-                const std::uint32_t operation = tasks[task].operation;
-                const std::uint32_t groups = operation == sim::kNoOperation
-                                                 ? LoweredStep::kNoGroups
-                                                 : step_.groups_of_operation[operation];
+        for (const int one : chips) {
+            const std::size_t place = step_.layout.place_of(one);
+            ChipRun& chip = chips_[static_cast<std::size_t>(one)];
+            for (std::size_t task = 0; !wanted_.empty() && task < graph_at(place).tasks.size();
+                 ++task) {
+                const std::uint32_t groups = groups_of(place, task);
                 if (groups < step_.groups.size()) {
-                    use(task, Group{operation, step_.groups[groups][place]});
+                    const std::uint32_t operation = graph_at(place).tasks[task].operation;
+                    chip.sent[task] = last_began_.at(
+                        {operation, step_.groups[groups][step_.layout.unmirrored(one)]});
                 }
             }
-        };
-        for (const std::uint32_t chip : chip_) {
-            if (chip == kNotKept) {
-                continue;
-            }
-            over_tasks(chip, [&](std::size_t task, const Group& group) {
-                sim::Time& last = last_began[group];
-                last = std::max(last, chips_[chip].began[task]);
-            });
-        }
-        for (const int one : chips) {
-            const auto chip = static_cast<std::size_t>(one);
-            over_tasks(chip, [&](std::size_t task, const Group& group) {
-                chips_[chip].sent[task] = last_began.at(group);
-            });
         }
     }
 
@@ -175,6 +160,50 @@ private:
     }
     [[nodiscard]] bool is_handover(sim::OperationId operation) const {
         return step_.handovers[operation.index()].sends != workloads::kWholeStep;
+    }
+
+    /// Which groups a task's collective has: an index of the step's, or none of those.
+    [[nodiscard]] std::uint32_t groups_of(std::size_t place, std::size_t task) const {
+        const std::uint32_t operation = graph_at(place).tasks[task].operation;
+        return operation == sim::kNoOperation ? LoweredStep::kNoGroups
+                                              : step_.groups_of_operation[operation];
+    }
+
+    /// Of programs of unequal work: the groups of the chips that are kept, and what a simulated place stands for.
+    void note_groups() {
+        if (step_.groups.empty()) {
+            return;
+        }
+        const Layout& layout = step_.layout;
+        images_.resize(step_.workload.machine.places);
+        for (int place = 0; place < layout.places.size(); ++place) {
+            const auto one = static_cast<std::size_t>(place);
+            images_[layout.mirrored ? layout.mirrored->place[one] : one].push_back(
+                static_cast<std::uint32_t>(place));
+        }
+        for (const std::vector<std::uint32_t>& groups : step_.groups) {
+            std::set<std::uint32_t>& wanted = wanted_.emplace_back();
+            for (const std::uint32_t chip : chip_) {
+                if (chip != kNotKept) {
+                    wanted.insert(groups[layout.unmirrored(static_cast<int>(chip))]);
+                }
+            }
+        }
+    }
+
+    /// Every member counts, kept or not: its mirror images have begun, too.
+    void begun_by(std::size_t place, std::size_t task, sim::Time began) {
+        const std::uint32_t groups = groups_of(place, task);
+        if (groups >= step_.groups.size()) {
+            return;
+        }
+        for (const std::uint32_t image : images_[place]) {
+            const std::uint32_t group = step_.groups[groups][image];
+            if (wanted_[groups].contains(group)) {
+                sim::Time& last = last_began_[{graph_at(place).tasks[task].operation, group}];
+                last = std::max(last, began);
+            }
+        }
     }
 
     [[nodiscard]] bool is_ring_step(sim::OperationId operation) const {
@@ -218,6 +247,10 @@ private:
     std::vector<std::uint32_t> chip_;  ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
     std::vector<ChipRun> chips_;
+    std::vector<std::vector<std::uint32_t>> images_;  ///< [simulated place]: places of the layout
+    std::vector<std::set<std::uint32_t>> wanted_;  ///< [groups]: those of the chips that are kept
+    /// Of operation and group.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, sim::Time> last_began_;
     /// When the first message of a handover or ring step was ready to leave its sender.
     std::map<std::pair<sim::OperationId, sim::PlaceId>, sim::Time> let_go_;
 };

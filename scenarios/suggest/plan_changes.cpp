@@ -84,6 +84,11 @@ void add_overlap(const TrainingPlan& plan, const StepResult& result, bool fits,
         changes.push_back({"schedule",
                            {"overlap.schedule=latency_hiding"},
                            "operations ordered to hide latency, as XLA's scheduler does"});
+    } else {
+        changes.push_back({"schedule",
+                           {"overlap.schedule=chain"},
+                           "operations in the order of the program, without XLA's latency-hiding "
+                           "scheduler"});
     }
     if (overlap.layer_loop) {
         changes.push_back({"layers",

@@ -56,6 +56,12 @@ collectives::LeastTraffic shifted(const Collective& step, double members) {
     return {.receive = {}, .send = {}, .mean = step.step->bytes * ((last - first + 1) / members)};
 }
 
+collectives::LeastTraffic permuted(const Collective& permute, int members) {
+    const sim::Bytes share =
+        permute.shift % members == 0 ? sim::Bytes(0) : permute.bytes / static_cast<double>(members);
+    return {.receive = share, .send = share, .mean = share};
+}
+
 collectives::LeastTraffic handed(const Handover& handover) {
     const sim::Bytes none;
     return handover.sends

@@ -13,6 +13,8 @@ namespace podsim::workloads {
 collectives::LeastTraffic exchanged(const Collective& exchange, std::size_t rank);
 /// A step in which only some members send: the least that every chip must receive or send is nothing.
 collectives::LeastTraffic shifted(const Collective& step, double members);
+/// A permute: every member sends its share and receives one, if the shift moves anything.
+collectives::LeastTraffic permuted(const Collective& permute, int members);
 /// A handover as its chip sees it.
 collectives::LeastTraffic handed(const Handover& handover);
 /// From its sender to its receiver.

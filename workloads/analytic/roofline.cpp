@@ -66,6 +66,11 @@ TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
                 shifted(*collective, collectives::group_size(group)), 1);
             continue;
         }
+        if (collective->operation == collectives::Operation::permute) {
+            add(sums[collectives::axes_mask(group)],
+                permuted(*collective, collectives::group_size(group)), 1);
+            continue;
+        }
         // The axis of unequal experts is the last of the programs' axes.
         add(sums[collectives::axes_mask(group)],
             collective->loads.empty()

@@ -64,6 +64,24 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
 
 // A rank that takes nothing has no matmuls, no transfers to it and no rows to gather over tensor, in blocking and in
 // overlapped form, kept, offloaded or computed again.
+// What a chip waits for is when the last member of its group began, simulated or a mirror image: strided factors of both axes, of which
+// mirror images fold.
+TEST(UnequalExpertsStep, WaitsAreTheSameFoldedAndNot) {
+    const samples::Mesh mesh{{"data", "x%2 y%2"}, {"fsdp", "x/2"}, {"expert", "y/2"}};
+    const Scenario scenario = unequal(mesh, {4, 4, 1}, "v6e");
+    const StepResult folded = simulate_step(scenario, Fold::automatic);
+    const StepResult unfolded = simulate_step(scenario, Fold::off);
+    EXPECT_LT(folded.simulated_chips, unfolded.simulated_chips);
+    ASSERT_EQ(folded.exposed.size(), unfolded.exposed.size());
+    bool imbalance = false;
+    for (std::size_t i = 0; i < folded.exposed.size(); ++i) {
+        EXPECT_EQ(folded.exposed[i].name, unfolded.exposed[i].name);
+        EXPECT_EQ(folded.exposed[i].time, unfolded.exposed[i].time) << folded.exposed[i].name;
+        imbalance = imbalance || folded.exposed[i].name == "imbalance";
+    }
+    EXPECT_TRUE(imbalance);
+}
+
 TEST(UnequalExpertsStep, RanksMayTakeNothing) {
     using workloads::LayerTensor;
     for (const std::vector<double>& loads :
