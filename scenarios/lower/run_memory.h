@@ -1,7 +1,7 @@
 // What a run takes of memory in podsim itself, before it begins.
 //
 // Counted from the workload that the run is given, by bytes that were measured (docs/performance.md): an upper estimate, of what takes more
-// than 35 MB at most twice as much. What explains a run comes on top of it.
+// than 35 MB at most 2.7 times as much. What explains a run comes on top of it.
 #pragma once
 
 #include <cstdint>

@@ -137,11 +137,13 @@ public:
 
     /// When the last member of a chip's group began a collective of programs of unequal work.
     void wait_for_groups(const std::vector<int>& chips) {
+        if (wanted_.empty()) {
+            return;
+        }
         for (const int one : chips) {
             const std::size_t place = step_.layout.place_of(one);
             ChipRun& chip = chips_[static_cast<std::size_t>(one)];
-            for (std::size_t task = 0; !wanted_.empty() && task < graph_at(place).tasks.size();
-                 ++task) {
+            for (std::size_t task = 0; task < graph_at(place).tasks.size(); ++task) {
                 const std::uint32_t groups = groups_of(place, task);
                 if (groups < step_.groups.size()) {
                     const std::uint32_t operation = graph_at(place).tasks[task].operation;

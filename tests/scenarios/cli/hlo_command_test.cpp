@@ -259,6 +259,29 @@ TEST_F(HloCommand, Messages) {
     EXPECT_EQ(error_of({"stats", file, "--devices", "8"}),
               "--devices 8: out of range; the module names device 63; up to 100000 are allowed\n");
     EXPECT_EQ(error_of({"stats", file, "--flops", "gmm"}), "--flops gmm: no NAME=VALUE\n");
+    const std::string binary = write("HloModule\x01", "binary.txt");
+    EXPECT_EQ(error_of({"stats", binary}),
+              binary +
+                  ":1:10: the character \\x01 is not text; dump the module as text: "
+                  "compiled.as_text()\n");
+}
+
+// 64 devices of tpu7x are 32 chips; on 64 chips the module is taken as one for whole chips, and that is said.
+TEST_F(HloCommand, SaysWhereADeviceIsTakenForAChip) {
+    const std::string file = write(
+        lone("f32[64]", "f32[1]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),
+        "m.txt");
+    const std::string note =
+        "       a device of the module is taken for a whole chip, though JAX shows each of tpu7x's "
+        "2 "
+        "cores as one\n";
+    EXPECT_THAT(podsim({"hlo", "run", file, "--chip", "tpu7x", "--slice", "4x4x4"}).out,
+                HasSubstr(note));
+    EXPECT_THAT(podsim({"hlo", "run", file, "--chip", "v5p", "--slice", "4x4x4"}).out,
+                ::testing::Not(HasSubstr(note)));
+    EXPECT_EQ(error_of({"run", file, "--chip", "tpu7x", "--slice", "4x4x2"}),
+              "podsim hlo: the module runs on 64 devices, the slice has 32 chips; podsim plays one "
+              "device a chip: lower the module for whole chips\n");
 }
 
 TEST_F(HloCommand, Stats) {

@@ -66,6 +66,13 @@ TEST_P(ShownLibrary, RunsToTheSameStep) {
     }
 }
 
+TEST(ShownScenario, TimesAreInAUnitOfTheirOwn) {
+    const ShownScenario shown =
+        show_scenario(source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml", {});
+    EXPECT_THAT(shown.text, ::testing::HasSubstr("dcn_latency: 10 us "));
+    EXPECT_THAT(shown.text, ::testing::HasSubstr("ici_latency: 1 us "));
+}
+
 INSTANTIATE_TEST_SUITE_P(Parts, ShownLibrary, ::testing::Range(std::size_t{0}, kParts));
 
 const ShownKey& key_of(const ShownScenario& shown, const std::string& place) {
