@@ -50,18 +50,21 @@ bool stands_for_host(const topology::Point& chip, const topology::Point& host_bo
 }  // namespace
 
 std::vector<LinkUse> link_use(const Hardware& hardware, const Layout& layout,
-                              const sim::ExecutionResult& result) {
+                              const sim::ExecutionResult& result,
+                              const topology::AxisExchange& written) {
+    const topology::AxisExchange simulated = written.inverse();
     const std::size_t ports = result.links.size() / layout.simulated();
     const auto link = [&](int representative, std::size_t port) -> const sim::LinkTotals& {
         return result.links[layout.link_of(representative, port, ports)];
     };
     std::vector<LinkUse> uses;
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
+    for (int called = 0; called < topology::kAxes; ++called) {
+        const int axis = static_cast<int>(simulated.to[static_cast<std::size_t>(called)]);
         const int length = hardware.slice.length(axis);
         if (length == 1) {
             continue;
         }
-        ClassUse use(fmt::format("ici_{}", topology::axis_name(axis)));
+        ClassUse use(fmt::format("ici_{}", topology::axis_name(called)));
         for (int place = 0; place < layout.folded.size(); ++place) {
             use.add(link(place, collectives::port_of(axis, 1)));
             use.add(link(place, collectives::port_of(axis, -1)));

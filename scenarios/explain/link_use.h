@@ -9,6 +9,7 @@
 #include "scenarios/spec/hardware.h"
 #include "sim/base/quantity.h"
 #include "sim/workload/result.h"
+#include "topology/mesh/exchange.h"
 
 namespace podsim::scenarios {
 
@@ -24,7 +25,9 @@ struct LinkUse {
 
 /// Use of each class of links over a run, over the representatives (which an unfolded run repeats):
 /// busy time over the run's, and bytes per link, of the mean and of the busiest link.
+/// `written`: which axis is called x (DeviceMesh::written).
 std::vector<LinkUse> link_use(const Hardware& hardware, const Layout& layout,
-                              const sim::ExecutionResult& result);
+                              const sim::ExecutionResult& result,
+                              const topology::AxisExchange& written = {});
 
 }  // namespace podsim::scenarios

@@ -91,6 +91,7 @@ void read_step_of(const Reader& root, const std::filesystem::path& folder, Scena
     });
     step.mesh_axes = mesh_axes(step.mesh, scenario.hardware);
     tell_mesh(root["mesh"], step);
+    step.mesh = step.mesh.first_of_kind(axis_exchanges(scenario.hardware));
     const auto& read = serves ? read_inference : read_plan;
     step.plan = read(root, step.mesh, scenario.hardware, step.model);
     if (!serves) {

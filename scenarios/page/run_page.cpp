@@ -40,7 +40,7 @@ Page step_page(const Scenario& scenario, const StepResult& result, const Json& j
     page.extra["memory"] = memory_json(timeline.processes[fullest(timeline, result.memory)],
                                        timeline.processes.size() == 1);
     page.extra["roofline"] = roofline_json(scenario, result, trail);
-    page.extra["torus"] = torus_json(scenario.hardware, trail);
+    page.extra["torus"] = torus_json(scenario, trail);
     if (page.extra["torus"].is_null()) {
         lost.emplace_back("The slice is too large to be drawn link by link.");
     }

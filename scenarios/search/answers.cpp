@@ -116,14 +116,6 @@ sim::Time Answers::longest_of_use(const PlanFacts& facts, Candidate candidate) c
 
 void Answers::add_to_best(const FoundPlan& found) {
     const Score score = score_of(spec_.asked.objective, found.facts, found.step_time, found.place);
-    const auto same =
-        std::ranges::find(best_, found.kind, [](const auto& one) { return one.second.kind; });
-    if (same != best_.end()) {
-        if (same->first < score) {
-            return;
-        }
-        best_.erase(same);
-    }
     best_.insert(
         std::ranges::upper_bound(best_, score, {}, [](const auto& one) { return one.first; }),
         {score, found});

@@ -1,5 +1,4 @@
-// What a search answers: the ten best, those near the best, and the Pareto front; and which plans can enter none of them. Of plans that an
-// exchange of equal axes takes into each other the best stands for all.
+// What a search answers: the ten best, those near the best, and the Pareto front; and which plans can enter none of them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,6 @@ struct FoundPlan {
     sim::Time step_time;
     double peak = 0;          ///< bytes
     std::uint64_t place = 0;  ///< in the space
-    PlanKind kind{};
 
     [[nodiscard]] double mfu() const {
         return facts.flops / (facts.peak_flops * step_time.seconds());
@@ -89,7 +87,7 @@ private:
                                  std::uint64_t place) const;
 
     const SearchSpec& spec_;
-    /// At most kMostNear, the best first; of plans of one kind the best stands for all.
+    /// At most kMostNear, the best first.
     std::vector<std::pair<Score, FoundPlan>> best_;
     void add_to_best(const FoundPlan& found);
     std::vector<std::pair<Point, FoundPlan>> front_;

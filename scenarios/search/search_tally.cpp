@@ -136,8 +136,7 @@ bool SearchTally::fits(std::size_t i, const CandidateRun& trial) const {
 /// Once, though a shard may hear of it from another before its turn comes.
 void SearchTally::add_answer(std::size_t i, const CandidateRun& trial) {
     if (answered_.insert(place(i)).second) {
-        answers_.add({candidate(i), facts(i), trial.step_time, trial.peak, place(i),
-                      space_.kind(facts(i), candidate(i))});
+        answers_.add({candidate(i), facts(i), trial.step_time, trial.peak, place(i)});
     }
 }
 

@@ -283,7 +283,7 @@ void StepSimulation::account_bytes(const LoweredStep& step, const StepRun& run,
             result.memory.member = member_text(programs(), described_.mesh, p);
         }
     }
-    result.links = link_use(hardware_, step.layout, run.result);
+    result.links = link_use(hardware_, step.layout, run.result, described_.mesh.written());
     if (step.workload.machine.memory_rate != 0) {
         std::vector<sim::Bytes> kernels;
         for (const workloads::StepProgram& program : programs().programs) {

@@ -10,46 +10,14 @@
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
-namespace {
-
-using Exchange = std::array<std::size_t, topology::kAxes>;
-
-/// The displacement with its axes exchanged: what lay along axis a lies along exchange[a].
-topology::Point exchanged(const topology::Point& point, const Exchange& exchange) {
-    topology::Point to{};
-    for (std::size_t axis = 0; axis < exchange.size(); ++axis) {
-        to[exchange[axis]] = point[axis];
-    }
-    return to;
-}
-
-/// Whether the lattice is the same with its axes exchanged: displacements that are nothing stay so.
-bool is_symmetry(const topology::Lattice& slice, const Exchange& exchange) {
-    for (std::size_t axis = 0; axis < exchange.size(); ++axis) {
-        const std::size_t to = exchange[axis];
-        if (slice.lengths[axis] != slice.lengths[to] || slice.wrapped[axis] != slice.wrapped[to]) {
-            return false;
-        }
-        if (!slice.wrapped[axis]) {
-            continue;
-        }
-        topology::Point once = topology::along(static_cast<int>(axis), slice.lengths[axis]);
-        once = once - slice.wrap_shift[axis];
-        if (slice.canonical(exchanged(once, exchange)) != topology::Point{}) {
-            return false;
-        }
-    }
-    return true;
-}
-
-}  // namespace
 
 MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
     : axes_(std::move(axes)),
       slice_(hardware.slice),
       slices_(hardware.slices),
       host_(hardware.chip.host_shape.value),
-      perturbed_(!hardware.perturbations.empty()) {
+      perturbed_(!hardware.perturbations.empty()),
+      exchanges_(axis_exchanges(hardware)) {
     if (axes_.empty()) {
         meshes_.emplace_back();
         classes_ = {{.sizes = {}, .meshes = {0}}};
@@ -59,12 +27,12 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
     for (std::size_t row = 0; row < kRows; ++row) {
         Row begun;
         add_rows(rows_[row], begun, row < topology::kAxes ? slice_.lengths[row] : hardware.slices);
+        sort_rows(rows_[row]);
         count *= static_cast<double>(rows_[row].size());
         if (rows_[row].size() > std::numeric_limits<std::uint16_t>::max()) {
             count = std::numeric_limits<double>::infinity();
         }
     }
-    find_symmetries();
     if (count > kMostMeshes) {
         throw sim::InputError(
             fmt::format("more than {} meshes over {} axes on {}", kMostMeshes, axes_.size(),
@@ -94,41 +62,30 @@ void MeshSpace::add_rows(std::vector<Row>& rows, Row& begun, int rest) const {
     }
 }
 
-/// None on a machine that is not the same everywhere; where slices are joined through hosts, those that leave hosts as they are.
-void MeshSpace::find_symmetries() {
-    if (perturbed_) {
-        return;
-    }
-    Exchange exchange{0, 1, 2};
-    while (std::ranges::next_permutation(exchange).found) {
-        if (is_symmetry(slice_, exchange) &&
-            (slices_ == 1 || exchanged(host_, exchange) == host_)) {
-            symmetries_.push_back(exchange);
+/// As an axis comes before another that is like it.
+void MeshSpace::sort_rows(std::vector<Row>& rows) const {
+    std::ranges::sort(rows, {}, [&](const Row& row) {
+        topology::AxisContent content;
+        for (const Part& part : row) {
+            content.parts.emplace_back(axes_[part.owner].name, part.length);
         }
-    }
+        return content;
+    });
+}
+
+bool MeshSpace::is_first_of_kind(const Rows& rows) const {
+    return std::ranges::all_of(exchanges_, [&](const topology::AxisExchange& exchange) {
+        Rows image = rows;
+        for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+            image[exchange.to[axis]] = rows[axis];
+        }
+        return rows <= image;
+    });
 }
 
 bool MeshSpace::is_of(const Hardware& hardware) const {
     return slice_ == hardware.slice && slices_ == hardware.slices &&
            host_ == hardware.chip.host_shape.value && perturbed_ == !hardware.perturbations.empty();
-}
-
-std::uint64_t MeshSpace::kind(std::uint32_t mesh) const {
-    const Rows& rows = meshes_[mesh];
-    Rows first = rows;
-    for (const Exchange& exchange : symmetries_) {
-        Rows image = rows;
-        for (std::size_t axis = 0; axis < exchange.size(); ++axis) {
-            image[exchange[axis]] = rows[axis];
-        }
-        first = std::min(first, image);
-    }
-    constexpr unsigned kBitsOfRow = 16;
-    std::uint64_t kind = 0;
-    for (const std::uint16_t row : first) {
-        kind = kind << kBitsOfRow | row;
-    }
-    return kind;
 }
 
 bool MeshSpace::allowed(const std::vector<int>& sizes) const {
@@ -151,6 +108,9 @@ void MeshSpace::collect() {
         for (rows[1] = 0; rows[1] < count(1); ++rows[1]) {
             for (rows[2] = 0; rows[2] < count(2); ++rows[2]) {
                 for (rows[3] = 0; rows[3] < count(3); ++rows[3]) {
+                    if (!is_first_of_kind(rows)) {
+                        continue;
+                    }
                     std::vector<int> sizes(axes_.size(), 1);
                     for (std::size_t row = 0; row < kRows; ++row) {
                         for (const Part& part : rows_[row][rows[row]]) {

@@ -1,9 +1,8 @@
 // All meshes of a machine over some logical axes: every assignment of axis factors to parallelisms.
 //
 // A physical axis is a row of factors from the smallest stride to the largest, each of a logical axis other than its neighbours';
-// their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis. Meshes that a
-// symmetry of the slice takes into each other (axes of equal length that all wrap alike exchanged) are of one kind. They are one plan
-// but for which axis comes first: a simulation breaks ties by it, so that their steps differ a little, and each is a mesh of its own.
+// their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis; of those that an exchange of
+// equal axes takes into each other, which are one plan, the first (DeviceMesh::first_of_kind).
 #pragma once
 
 #include <array>
@@ -44,9 +43,6 @@ public:
     /// Whether it has the meshes of that machine too.
     [[nodiscard]] bool is_of(const Hardware& hardware) const;
 
-    /// The same of meshes that a symmetry takes into each other, and of no others.
-    [[nodiscard]] std::uint64_t kind(std::uint32_t mesh) const;
-
     /// As a scenario has it: `{fsdp: x/4 y, tensor: x%4}`.
     [[nodiscard]] std::string text(std::uint32_t mesh) const;
     [[nodiscard]] topology::DeviceMesh mesh(std::uint32_t mesh) const;
@@ -63,7 +59,8 @@ private:
     using Rows = std::array<std::uint16_t, kRows>;  ///< by physical axis: which of its rows
 
     void add_rows(std::vector<Row>& rows, Row& begun, int rest) const;
-    void find_symmetries();
+    void sort_rows(std::vector<Row>& rows) const;
+    [[nodiscard]] bool is_first_of_kind(const Rows& rows) const;
     [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
     void collect();
     [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;
@@ -74,7 +71,7 @@ private:
     topology::Point host_{};
     bool perturbed_ = false;
     std::array<std::vector<Row>, kRows> rows_;
-    std::vector<std::array<std::size_t, topology::kAxes>> symmetries_;  ///< without the identity
+    std::vector<topology::AxisExchange> exchanges_;
     std::vector<Rows> meshes_;
     std::vector<Class> classes_;
 };

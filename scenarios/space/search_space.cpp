@@ -311,10 +311,6 @@ std::vector<std::string> SearchSpace::set(const PlanFacts& facts,
     return set;
 }
 
-PlanKind SearchSpace::kind(const PlanFacts& facts, const Candidate& candidate) const {
-    return {facts.setting, spec_.mesh ? meshes_[facts.setting]->kind(candidate.mesh) : 0};
-}
-
 YamlNode SearchSpace::with_mesh(YamlNode tree, std::uint32_t setting, std::uint32_t mesh) const {
     if (spec_.mesh) {
         apply_setting(tree, "mesh=" + meshes_[setting]->text(mesh));

@@ -53,9 +53,6 @@ std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate);
 /// What is asked of a step besides its memory: a deadline, a budget.
 bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time);
 
-/// The same of plans that an exchange of equal axes takes into each other: a setting, and MeshSpace::kind.
-using PlanKind = std::pair<std::uint32_t, std::uint64_t>;
-
 inline constexpr std::string_view kBeyondTheClock = "a step of more than N days";
 
 class SearchSpace {
@@ -87,7 +84,6 @@ public:
     /// Why a plan is refused, of several reasons the first, and where. Its numbers, by which candidates differ, are N.
     [[nodiscard]] std::string reason_of(const sim::InputError& error) const;
 
-    [[nodiscard]] PlanKind kind(const PlanFacts& facts, const Candidate& candidate) const;
     /// What makes the scenario a candidate's, as --set takes it.
     [[nodiscard]] std::vector<std::string> set(const PlanFacts& facts,
                                                const Candidate& candidate) const;

@@ -2,6 +2,15 @@
 
 namespace podsim::scenarios {
 
+std::vector<topology::AxisExchange> axis_exchanges(const Hardware& hardware) {
+    if (!hardware.perturbations.empty()) {
+        return {};
+    }
+    return topology::exchanges_of(hardware.slice, hardware.slices > 1
+                                                      ? hardware.chip.host_shape.value
+                                                      : topology::Point{1, 1, 1});
+}
+
 AchievedHardware::AchievedHardware(const IdealHardware& ideal) : Hardware(ideal) {
     chip.hbm_bandwidth.value = efficiency.hbm * chip.hbm_bandwidth.value;
     chip.ici_one_way_book.value = efficiency.ici * chip.ici_one_way_book.value;

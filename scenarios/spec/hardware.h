@@ -14,6 +14,7 @@
 #include "topology/chips/chip.h"
 #include "topology/chips/efficiency.h"
 #include "topology/lattice/lattice.h"
+#include "topology/mesh/exchange.h"
 
 namespace podsim::scenarios {
 
@@ -56,6 +57,10 @@ protected:
     Hardware& operator=(Hardware&&) = default;
     ~Hardware() = default;
 };
+
+/// The exchanges of equal axes that leave the machine as it is: none where it is not the same everywhere; where slices are joined through
+/// hosts, those that leave hosts as they are.
+std::vector<topology::AxisExchange> axis_exchanges(const Hardware& hardware);
 
 /// At the rates of the catalogue, which a scenario may override.
 struct IdealHardware : Hardware {

@@ -31,8 +31,9 @@ struct ReportOptions {
 
 struct TrainingStep {
     workloads::ModelSpec model;
+    /// The first of its kind (DeviceMesh::first_of_kind): no tie is broken by which of equal axes the scenario calls x.
     topology::DeviceMesh mesh;
-    /// The factors of each axis of the mesh, as a scenario has them: `x/4 y z/2`.
+    /// The factors of each axis of the mesh, as the scenario has them: `x/4 y z/2`.
     std::vector<std::string> mesh_axes;
     workloads::TrainingPlan plan;
     std::optional<Evaluation> evaluation;

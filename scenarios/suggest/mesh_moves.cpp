@@ -196,7 +196,7 @@ std::string meaning_of(const Rows& before, const Rows& after) {
 }  // namespace
 
 std::vector<PlanChange> mesh_moves(const Scenario& scenario) {
-    const topology::DeviceMesh& mesh = scenario.step().mesh;
+    const topology::DeviceMesh mesh = scenario.step().mesh.as_written();
     const Rows rows = rows_of(mesh);
     const Axes axes(scenario.step());
     std::vector<PlanChange> moves;

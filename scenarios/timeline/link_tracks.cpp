@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 namespace {
 
-std::string port_name(std::size_t port) {
+std::string port_name(std::size_t port, const topology::DeviceMesh& mesh) {
     switch (port) {
         case collectives::kPcieToHost:
             return "PCIe to host";
@@ -24,7 +24,7 @@ std::string port_name(std::size_t port) {
     }
     const auto ici = static_cast<std::uint32_t>(port);
     return fmt::format("ICI {}{}", topology::direction_of(ici) > 0 ? '+' : '-',
-                       topology::axis_name(topology::axis_of(ici)));
+                       mesh.axis_name(topology::axis_of(ici)));
 }
 
 /// The chip that stands for the host of a chip: the host's links are its.
@@ -80,7 +80,7 @@ std::vector<ChipLink> links_of(const ChipView& view) {
         const bool of_host = port == collectives::kDcnOut || port == collectives::kDcnIn;
         const std::size_t server = layout.link_of(of_host ? host : chip, port, machine.ports);
         if (view.trail.run.result.links[server].busy.ps > 0) {
-            links.push_back({port_name(port), server});
+            links.push_back({port_name(port, view.scenario.step().mesh), server});
         }
     }
     return links;

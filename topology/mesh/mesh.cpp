@@ -195,6 +195,67 @@ DeviceMesh::Displacement DeviceMesh::between(std::string_view name, int from, in
     return displacement;
 }
 
+DeviceMesh DeviceMesh::exchanged(const AxisExchange& exchange) const {
+    DeviceMesh mesh = *this;
+    for (LogicalAxis& axis : mesh.axes_) {
+        for (AxisFactor& factor : axis.factors) {
+            if (factor.axis != kSliceAxis) {
+                factor.axis = static_cast<int>(exchange.to[static_cast<std::size_t>(factor.axis)]);
+            }
+        }
+    }
+    for (std::size_t axis = 0; axis < kAxes; ++axis) {
+        mesh.written_.to[exchange.to[axis]] = written_.to[axis];
+    }
+    return mesh;
+}
+
+std::array<AxisContent, kAxes> DeviceMesh::contents() const {
+    struct Part {
+        AxisFactor factor;
+        const std::string* owner = nullptr;
+        std::size_t position = 0;
+    };
+    std::vector<Part> all;
+    for (const LogicalAxis& axis : axes_) {
+        for (std::size_t position = 0; position < axis.factors.size(); ++position) {
+            const AxisFactor& factor = axis.factors[position];
+            if (factor.axis != kSliceAxis && factor.length > 1) {
+                all.push_back({factor, &axis.name, position});
+            }
+        }
+    }
+    std::ranges::sort(all, {}, [](const Part& part) { return part.factor.stride; });
+    std::array<AxisContent, kAxes> contents;
+    for (const Part& part : all) {
+        AxisContent& along = contents[static_cast<std::size_t>(part.factor.axis)];
+        along.positions.push_back(part.position);
+        if (!along.parts.empty() && along.parts.back().first == *part.owner) {
+            along.parts.back().second *= part.factor.length;
+        } else {
+            along.parts.emplace_back(*part.owner, part.factor.length);
+        }
+    }
+    return contents;
+}
+
+DeviceMesh DeviceMesh::first_of_kind(const std::vector<AxisExchange>& exchanges) const {
+    const std::array<AxisContent, kAxes> as_it_is = contents();
+    AxisExchange best;
+    std::array<AxisContent, kAxes> first = as_it_is;
+    for (const AxisExchange& exchange : exchanges) {
+        std::array<AxisContent, kAxes> image;
+        for (std::size_t axis = 0; axis < kAxes; ++axis) {
+            image[exchange.to[axis]] = as_it_is[axis];
+        }
+        if (image < first) {
+            first = std::move(image);
+            best = exchange;
+        }
+    }
+    return exchanged(best);
+}
+
 std::vector<AxisFactor> DeviceMesh::merged(const std::vector<std::string>& names) const {
     std::vector<AxisFactor> factors;
     for (const LogicalAxis& axis : axes_) {

@@ -9,6 +9,7 @@
 // length. Several slices are one more axis, `slice`.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 
 #include "topology/lattice/lattice.h"
 #include "topology/lattice/places.h"
+#include "topology/mesh/exchange.h"
 
 namespace podsim::topology {
 
@@ -78,6 +80,18 @@ public:
     };
     [[nodiscard]] Displacement between(std::string_view name, int from, int to) const;
 
+    /// The mesh itself, or what one of these exchanges of equal axes makes of it: the one whose x, then y, then z comes first
+    /// (AxisContent). Ranks stay as they are.
+    [[nodiscard]] DeviceMesh first_of_kind(const std::vector<AxisExchange>& exchanges) const;
+    /// The mesh that first_of_kind was asked for.
+    [[nodiscard]] DeviceMesh as_written() const { return exchanged(written_); }
+    /// What lies along axis a here lies along to[a] in the mesh as it was written.
+    [[nodiscard]] const AxisExchange& written() const { return written_; }
+    /// `x`, `y` or `z`: which axis that is in the mesh as it was written.
+    [[nodiscard]] char axis_name(int axis) const {
+        return topology::axis_name(static_cast<int>(written_.to[static_cast<std::size_t>(axis)]));
+    }
+
     /// The slices that several axes span. Throws sim::InputError when they are not one factor
     /// (`slice%2` and `slice/4` of 8).
     [[nodiscard]] SliceFactor across(const std::vector<std::string>& names) const;
@@ -87,8 +101,11 @@ private:
     [[nodiscard]] const LogicalAxis* find(std::string_view name) const;
     /// The factors of the axes named, merged, without those of length 1, sorted.
     [[nodiscard]] std::vector<AxisFactor> merged(const std::vector<std::string>& names) const;
+    [[nodiscard]] DeviceMesh exchanged(const AxisExchange& exchange) const;
+    [[nodiscard]] std::array<AxisContent, kAxes> contents() const;
 
     std::vector<LogicalAxis> axes_;
+    AxisExchange written_{};
 };
 
 /// Reads one factor (`x`, `x%4`, `x/4`, `x/2%3`). Throws sim::InputError, also when the stride or

@@ -15,13 +15,18 @@
 namespace podsim::workloads {
 namespace {
 
-std::string axes_name(unsigned mask) {
-    std::string name = "ici ";
+std::string axes_name(unsigned mask, const topology::DeviceMesh& mesh) {
+    std::string axes;
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         if ((mask >> axis & 1U) != 0) {
-            name += name.back() == ' ' ? "" : "+";
-            name += "xyz"[axis];
+            axes += mesh.axis_name(axis);
         }
+    }
+    std::ranges::sort(axes);
+    std::string name = "ici ";
+    for (const char axis : axes) {
+        name += name.back() == ' ' ? "" : "+";
+        name += axis;
     }
     return name;
 }
@@ -326,7 +331,7 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
         lower.bound = lower.link_classes == collectives::kDcnClass ? "dcn"
                       : lower.link_classes == collectives::kPcieClass
                           ? "pcie"
-                          : axes_name(lower.link_classes);
+                          : axes_name(lower.link_classes, mesh);
     }
     return lower;
 }

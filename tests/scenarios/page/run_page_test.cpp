@@ -36,7 +36,7 @@ const Simulated& simulated() {
 
 // The mean over all chips of both directions is the mean of the links of the axis.
 TEST(TorusJson, has_the_links_of_link_use) {
-    const Json torus = torus_json(simulated().scenario.hardware, *simulated().result.trail);
+    const Json torus = torus_json(simulated().scenario, *simulated().result.trail);
     ASSERT_EQ(torus["place_of_chip"].size(), 64U);
     for (std::size_t axis = 0; axis < 3; ++axis) {
         double busy = 0;
@@ -62,7 +62,7 @@ TEST(TorusJson, has_no_link_past_an_open_end) {
                    "small.yaml"),
         "small.yaml");
     const StepResult result = simulate_step(scenario, Fold::off, {.keep_trail = true});
-    const Json torus = torus_json(scenario.hardware, *result.trail);
+    const Json torus = torus_json(scenario, *result.trail);
     const Json& first = torus["links"][torus["place_of_chip"][0].get<std::size_t>()]["busy"];
     for (const std::size_t axis : {0U, 1U, 2U}) {
         EXPECT_TRUE(first[2 * axis].is_number());

@@ -76,7 +76,7 @@ TEST_F(ObjectiveTextTest, SaysWhatKeptAllPlansOut) {
         EXPECT_EQ(outcome.status, 2);
         return outcome.out.substr(outcome.out.find("\n\n"));
     };
-    const std::string head = "\n\nNo plan of this space fits what is asked.\n  81 would miss the ";
+    const std::string head = "\n\nNo plan of this space fits what is asked.\n  54 would miss the ";
     const std::string late = "deadline: the shortest step takes at least 132.2 ms";
     const std::string dear = "budget: the cheapest run costs at least 35.86k USD";
     EXPECT_EQ(said({"--set", "search.deadline=1 ms"}), head + late + '\n');

@@ -37,7 +37,7 @@ TEST_F(SearchEnd, EndsEarlyWithWhatIsLeft) {
     EXPECT_EQ(found.likely_not_looked_at, found.not_looked_at);
     EXPECT_THAT(search_text(space, {"", found, {}}),
                 HasSubstr("\nended early: the best is proven, those behind it are not\n"
-                          "if all groups of a collective begin together, as they mostly do, 312 of "
+                          "if all groups of a collective begin together, as they mostly do, 204 of "
                           "those not looked at may be among the answers\n"));
     const SearchResult all = search(space, {.jobs = 1});
     // No plan beats the best so far by more than the gap.
