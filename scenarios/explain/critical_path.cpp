@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr std::array<const char*, 5> kLinkClasses{"ICI x", "ICI y", "ICI z", "PCIe", "DCN"};
+constexpr std::span kIciClasses = std::span(kLinkClasses).first<topology::kAxes>();
 
 class Path {
 public:
@@ -294,7 +296,7 @@ std::vector<Share> trace_critical_path(const sim::Workload& workload,
 
 std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
                                  const workloads::MachineRates& rates, const RunRecord& record,
-                                 sim::Time end) {
+                                 sim::Time end, const topology::AxisExchange& written) {
     std::vector<std::vector<std::string>> resources;
     for (const workloads::StepProgram& program : programs.programs) {
         std::vector<std::string>& of_program = resources.emplace_back();
@@ -304,7 +306,15 @@ std::vector<Share> critical_path(const workloads::StepPrograms& programs, const 
             of_program.push_back(work == nullptr ? "" : resource_of(*work, rates));
         }
     }
-    return trace_critical_path(step.workload, resources, record, end);
+    std::vector<Share> path = trace_critical_path(step.workload, resources, record, end);
+    for (Share& share : path) {
+        const auto found = std::ranges::find(kIciClasses, share.name);
+        if (found != kIciClasses.end()) {
+            share.name =
+                kIciClasses[written.to[static_cast<std::size_t>(found - kIciClasses.begin())]];
+        }
+    }
+    return path;
 }
 
 }  // namespace podsim::scenarios

@@ -19,6 +19,7 @@
 #include "scenarios/run/run_record.h"
 #include "sim/base/time.h"
 #include "sim/workload/task_graph.h"
+#include "topology/mesh/exchange.h"
 #include "workloads/analytic/machine_rates.h"
 #include "workloads/program/step_program.h"
 
@@ -35,9 +36,9 @@ std::vector<Share> trace_critical_path(const sim::Workload& workload,
                                        const std::vector<std::vector<std::string>>& resources,
                                        const RunRecord& record, sim::Time end);
 
-/// The same of a step.
+/// The same of a step. `written`: which axis is called x (DeviceMesh::written).
 std::vector<Share> critical_path(const workloads::StepPrograms& programs, const LoweredStep& step,
                                  const workloads::MachineRates& rates, const RunRecord& record,
-                                 sim::Time end);
+                                 sim::Time end, const topology::AxisExchange& written = {});
 
 }  // namespace podsim::scenarios

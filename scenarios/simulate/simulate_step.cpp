@@ -237,8 +237,8 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
         sim::execute(folded.workload, record.get(), options_.reuse);
     }
     if (result.explained) {
-        result.critical_path =
-            critical_path(programs(), folded, achieved_rates(hardware_), *record, run.result.end);
+        result.critical_path = critical_path(programs(), folded, achieved_rates(hardware_), *record,
+                                             run.result.end, described_.mesh.written());
         result.gap = gap->shares(run);
     }
     if (options_.keep_trail) {

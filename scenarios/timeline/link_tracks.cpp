@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "collectives/paths/ports.h"
+#include "scenarios/spec/training_step.h"
 
 namespace podsim::scenarios {
 namespace {
