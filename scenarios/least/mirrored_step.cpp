@@ -7,6 +7,13 @@
 #include "scenarios/lower/lower_collective.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// Of an AllReduce of more it is not found out whether it goes along trees: that takes runs of the collective, which of hundreds of
+/// members are longer than the steps that a better bound of such plans saves.
+constexpr int kFewMembers = 16;
+
+}  // namespace
 
 bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& programs,
                  const PlacedMesh& mesh, const AchievedHardware& hardware, TensorCollectives tensor,
@@ -18,7 +25,10 @@ bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& pro
     const auto goes_along_line = [&](const collectives::Group& group) {
         return collectives::group_size(group) > 2 && collectives::has_line(hardware.slice, group);
     };
-    const auto goes_along_trees = [&](const workloads::Collective& collective) {
+    const auto may_go_along_trees = [&](const workloads::Collective& collective) {
+        if (collectives::group_size(mesh.members(collective.axes).group) > kFewMembers) {
+            return true;
+        }
         const StageCollective lone{.operation = collective.operation,
                                    .members = mesh.members(collective.axes),
                                    .bytes = collective.bytes};
@@ -45,7 +55,7 @@ bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& pro
                 return true;
             case collectives::Operation::all_reduce:
                 return collective->bytes.value() == 0 || !goes_along_line(group) ||
-                       !goes_along_trees(*collective);
+                       !may_go_along_trees(*collective);
             default:
                 return false;
         }

@@ -11,7 +11,8 @@ namespace podsim::scenarios {
 /// Whether chips and their images along every axis of an even period do the same: a step for which this holds is folded along each such
 /// axis (scenarios/lower/layout.h, which looks at the messages). It holds where all that is sent goes alike both ways of every line and
 /// ring. Not said of
-///   an AllReduce along trees with a root in the middle of a line (collectives/algorithms/reduce_broadcast.h): of an even line one of two;
+///   an AllReduce along trees with a root in the middle of a line (collectives/algorithms/reduce_broadcast.h): of an even line one of two; nor of one of more than 16
+///   members along lines, where that is not looked up;
 ///   steps of a collective matmul over several or strided factors, or along a line, and all other operations, some of which are routed;
 ///   members of unequal work, several slices, perturbed machines, twisted tori.
 /// `known`: which algorithm is the fastest for a collective.
