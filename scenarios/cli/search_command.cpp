@@ -56,7 +56,7 @@ private:
             announced_ = true;
             err_ << fmt::format(
                         "podsim search: bounding its plans, {:.0f} % of them after {:.0f} s; they "
-                        "are tried once all are bounded\n",
+                        "are tried when that is done\n",
                         100 * progress.share, seconds())
                  << std::flush;
         }

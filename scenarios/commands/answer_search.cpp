@@ -1,8 +1,6 @@
 #include "scenarios/commands/answer_search.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +17,7 @@
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/table.h"
+#include "scenarios/watch/time_limit.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -41,41 +40,6 @@ StepResult explained(const SearchSpace& space, const FoundPlan& plan, Watch* wat
     return simulate_step(space.scenario(plan.facts, plan.candidate), Fold::automatic,
                          {.watch = watch});
 }
-
-/// Asks the outer watch to stop once so much time has passed and a candidate has been simulated: not before, so that something is found.
-class TimeLimit final : public Watch {
-public:
-    TimeLimit(Watch* outer, sim::Seconds limit)
-        : Watch(stop_source_of(outer)),
-          outer_(outer),
-          end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                  std::chrono::duration<double>(limit.value()))) {}
-
-    [[nodiscard]] bool is_over() const { return searching_ && Clock::now() >= end_; }
-    void look() override {
-        if (is_over()) {
-            request_stop();
-        }
-        if (outer_ != nullptr) {
-            outer_->look();
-        }
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-
-    void hear(const PhaseProgress& progress) override {
-        searching_ = searching_ || (progress.phase == Phase::searching && progress.share > 0);
-        look();
-        if (outer_ != nullptr) {
-            outer_->tell(progress);
-        }
-    }
-
-    Watch* const outer_;
-    const Clock::time_point end_;
-    std::atomic<bool> searching_ = false;
-};
 
 /// From a millisecond to a year.
 sim::Seconds parse_seconds(const std::string& text) {
@@ -164,8 +128,8 @@ Usage search_usage() {
                 "by its ranks");
     usage.value(
         "seconds",
-        "end the search after so many seconds (once all is bounded) with the best until then; "
-        "under mpirun what other ranks simulate then is waited for");
+        "end the search after so many seconds with the best until then (bounds take up to two "
+        "thirds of them); under mpirun what other ranks simulate then is waited for");
     usage.file("json", "write the results as JSON to a file, or alone to standard output (-)");
     usage.file("write", "write the best plan as a scenario, and the others beside it, numbered");
     usage.file("jsonl", "write each simulated candidate to a file, a line each, and go on from it");
@@ -221,14 +185,18 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
         watch = &*limit;
         stop = [&limit, stop = std::move(stop)] { return limit->is_over() || stop(); };
     }
+    SearchOptions how{.jobs = jobs,
+                      .crew = crew,
+                      .record = record ? &*record : nullptr,
+                      .shard = shard,
+                      .watch = watch,
+                      .stop = std::move(stop)};
+    if (limit) {
+        how.stop_bounding = [&limit] { return limit->has_bounded(); };
+    }
     SearchAnswer answer;
     answer.name = space.name();
-    answer.result = search(space, {.jobs = jobs,
-                                   .crew = crew,
-                                   .record = record ? &*record : nullptr,
-                                   .shard = shard,
-                                   .watch = watch,
-                                   .stop = std::move(stop)});
+    answer.result = search(space, how);
     const std::vector<FoundPlan>& best = answer.result.best;
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;

@@ -83,11 +83,13 @@ public:
         std::size_t next;
         std::size_t written;
         std::map<std::size_t, std::string> waiting{};
+        bool ended = false;  ///< no further piece of it is begun
     };
 
     void play(Run run) {
-        while (run.written < run.count && !(stopped_ && under_way_ == 0)) {
-            stopped_ = stopped_ || shared_.stop() || run.stop();
+        while (run.written < run.count && !(run.ended && under_way_ == 0)) {
+            stopped_ = stopped_ || shared_.stop();
+            run.ended = run.ended || stopped_ || run.stop();
             deal(run);
             if (const std::optional<EndedPiece> ended = own_.take()) {
                 hear(run, 0, message_of(*ended));
@@ -109,7 +111,7 @@ private:
         for (bool dealt = true; dealt;) {
             dealt = false;
             for (std::size_t rank = 0; rank < free_.size(); ++rank) {
-                if (free_[rank] == 0 || stopped_ || run.next >= run.count ||
+                if (free_[rank] == 0 || run.ended || run.next >= run.count ||
                     run.next >= run.written + run.waiting_per_thread * threads_) {
                     continue;
                 }
@@ -171,7 +173,7 @@ private:
     std::vector<std::size_t> free_;  ///< [rank] pieces that it would take now
     std::size_t threads_ = 0;        ///< of all ranks that are ready
     std::size_t under_way_ = 0;
-    bool stopped_ = false;
+    bool stopped_ = false;  ///< for good
 };
 
 Dealer::Dealer(Ranks& ranks, SharedWork shared)

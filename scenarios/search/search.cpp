@@ -48,8 +48,9 @@ public:
           tally_(space, options.prunes) {}
 
     SearchResult run() {
-        tally_.add(bounded(Bounding(space_).classes(),
-                           [](std::size_t i) { return PlanWork::to_bound(i); }));
+        tally_.add(bounded(
+            Bounding(space_).classes(), [](std::size_t i) { return PlanWork::to_bound(i); },
+            [&] { return has_bounded_ && options_.stop_bounding(); }));
         look_where_it_is_likely(0);
         while (!ended_ && tally_.has_groups()) {
             refine();
@@ -79,16 +80,19 @@ private:
     }
 
     /// What so many pieces of bounding find.
-    BoundedPlans bounded(std::size_t count, const Crew::Piece& piece) {
+    BoundedPlans bounded(
+        std::size_t count, const Crew::Piece& piece,
+        const std::function<bool()>& stop = [] { return false; }) {
         BoundedPlans plans;
         crew_.run(
             0, count, piece,
             [&](std::size_t i, const std::string& result) {
                 plans.add(PlanWork::bounded(result));
+                has_bounded_ = !plans.candidates.empty() || !plans.rough.empty();
                 tell(options_.watch, Phase::bounding,
                      static_cast<double>(i + 1) / static_cast<double>(count));
             },
-            [] { return false; });
+            stop);
         return plans;
     }
 
@@ -215,7 +219,8 @@ private:
     std::mutex mutex_;
     SearchTally tally_;
     std::chrono::steady_clock::time_point next_look_{};
-    std::atomic<bool> ended_ = false;  ///< somebody has asked to stop
+    std::atomic<bool> has_bounded_ = false;  ///< there is something to try
+    std::atomic<bool> ended_ = false;        ///< somebody has asked to stop
 };
 
 }  // namespace

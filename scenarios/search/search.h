@@ -44,6 +44,7 @@ struct SearchResult {
     std::uint64_t likely_not_looked_at =
         0;  ///< of these those that would be answers if they took what is likely
     std::uint64_t not_outlined = 0;  ///< of these those of which a rough bound alone is known
+    std::uint64_t not_bounded = 0;   ///< of these those of which nothing is known: no gap, then
     /// Of what misses a deadline or a budget, the least of what is asked, as far as is known.
     std::optional<sim::Time> shortest;
     std::optional<double> cheapest_usd;
@@ -66,6 +67,8 @@ struct SearchOptions {
     Watch* watch = nullptr;
     /// Asked between simulations; then what was found until then is the result.
     std::function<bool()> stop = [] { return false; };
+    /// Asked between pieces of bounding; then what is bounded is tried.
+    std::function<bool()> stop_bounding = [] { return false; };
 };
 
 /// Throws std::logic_error where a simulated step is below its bound (a defect).

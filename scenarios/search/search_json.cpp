@@ -61,6 +61,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"not_looked_at", result.not_looked_at},
                 {"likely_not_looked_at", result.likely_not_looked_at},
                 {"not_outlined", result.not_outlined},
+                {"not_bounded", result.not_bounded},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},

@@ -56,6 +56,9 @@ std::string counts_text(const SearchResult& result) {
             "{} are left to other shards: the same command without --shard, and with --read of all "
             "records, puts them together\n",
             result.left_to_others);
+    } else if (result.not_bounded > 0) {
+        text += fmt::format("ended early: of {} nothing is known, so that others may be better\n",
+                            result.not_bounded);
     } else if (!result.complete && !result.best.empty() && result.gap == 0) {
         text += "ended early: the best is proven, those behind it are not\n" + likely_text(result);
     } else if (!result.complete) {
@@ -252,7 +255,8 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                                    objective_text(space.spec().asked.objective));
     text += counts_text(result);
     if (result.best.empty()) {
-        text += "\nNo plan of this space fits what is asked.\n";
+        text += result.not_looked_at == 0 ? "\nNo plan of this space fits what is asked.\n"
+                                          : "\nNo plan was found until then.\n";
         for (const std::string& line : why_none(result)) {
             text += fmt::format("  {}\n", line);
         }

@@ -176,8 +176,12 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
         result_.not_looked_at += group.meshes.size();
         result_.not_outlined += group.meshes.size();
     }
-    result_.complete = !least;
-    if (least && !answers_.empty()) {
+    result_.not_bounded = space_.plans() - list_.enumerated;
+    result_.not_looked_at += result_.not_bounded;
+    result_.complete = !least && result_.not_bounded == 0;
+    if (result_.not_bounded > 0) {
+        result_.gap = std::numeric_limits<double>::infinity();
+    } else if (least && !answers_.empty()) {
         result_.gap =
             std::max(0.0, times_as_bad(spec_.asked.objective, answers_.best_score(), *least) - 1);
     } else if (least) {
@@ -186,7 +190,7 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
 }
 
 SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own) && {
-    result_.enumerated = list_.enumerated;
+    result_.enumerated = space_.plans();
     result_.unfit += list_.unfit;
     for (const auto& [reason, times] : list_.refused) {
         result_.refused[reason] += times;

@@ -20,7 +20,8 @@ Bounding::Bounding(const SearchSpace& space) : space_(space) {
     }
     for (const auto& [meshes, settings] : machines) {
         const std::size_t classes = meshes == nullptr ? 1 : meshes->classes().size();
-        for (std::size_t sizes = 0; sizes < classes; ++sizes) {
+        // Large axes come first, whose plans are good as a rule: bounding may be ended early.
+        for (std::size_t sizes = classes; sizes-- > 0;) {
             tasks_.push_back({settings, meshes, sizes});
         }
     }
