@@ -79,8 +79,26 @@ bool MeshSpace::is_first_of_kind(const Rows& rows) const {
         for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
             image[exchange.to[axis]] = rows[axis];
         }
-        return rows <= image;
+        return rows <= image || !keeps_ranks(rows, exchange);
     });
+}
+
+/// Whether the axes that go by ranks have their factors in the order of physical axes then, too.
+bool MeshSpace::keeps_ranks(const Rows& rows, const topology::AxisExchange& exchange) const {
+    for (std::size_t owner = 0; owner < axes_.size(); ++owner) {
+        std::size_t last = 0;
+        for (std::size_t axis = 0; axes_[owner].by_rank && axis < topology::kAxes; ++axis) {
+            if (std::ranges::find(rows_[axis][rows[axis]], owner, &Part::owner) ==
+                rows_[axis][rows[axis]].end()) {
+                continue;
+            }
+            if (exchange.to[axis] < last) {
+                return false;
+            }
+            last = exchange.to[axis];
+        }
+    }
+    return true;
 }
 
 bool MeshSpace::is_of(const Hardware& hardware) const {

@@ -2,7 +2,8 @@
 //
 // A physical axis is a row of factors from the smallest stride to the largest, each of a logical axis other than its neighbours';
 // their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis; of those that an exchange of
-// equal axes takes into each other, which are one plan, the first (DeviceMesh::first_of_kind).
+// equal axes takes into each other, which are one plan, the first (DeviceMesh::first_of_kind). The factors of a logical axis stand in the
+// order x, y, z, slice: of an axis that goes by ranks no mesh is left out whose image has them in another order.
 #pragma once
 
 #include <array>
@@ -20,6 +21,8 @@ namespace podsim::scenarios {
 struct MeshAxis {
     std::string name;
     std::vector<int> sizes{};  ///< empty: any
+    /// Ranks decide what its members do, so that the order of its factors makes another plan (pipeline).
+    bool by_rank = false;
 };
 
 class MeshSpace {
@@ -61,6 +64,7 @@ private:
     void add_rows(std::vector<Row>& rows, Row& begun, int rest) const;
     void sort_rows(std::vector<Row>& rows) const;
     [[nodiscard]] bool is_first_of_kind(const Rows& rows) const;
+    [[nodiscard]] bool keeps_ranks(const Rows& rows, const topology::AxisExchange& exchange) const;
     [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
     void collect();
     [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;

@@ -130,7 +130,8 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     refuse_set_and_varied(settings, spec_.varied);
     refuse_set_mesh(settings, spec_);
     check_asked(base_, path_, spec_);
-    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source), "every mesh"};
+    std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source),
+                                         "a mesh of each kind"};
     decisive.insert(decisive.end(), settings.begin(), settings.end());
     decisive.insert(decisive.end(), request.over.begin(), request.over.end());
     decisive.emplace_back("--vary");
@@ -251,6 +252,26 @@ void SearchSpace::check_any() const {
                           "leave search.mesh out, or let an axis have any size", spec_.mesh_place);
 }
 
+/// Those of the search. Stages differ by their ranks; others do where they may do unequal work.
+std::vector<MeshAxis> SearchSpace::mesh_axes() const {
+    const auto may_say = [&](const std::string& section, const std::string& key) {
+        const YamlNode* const found = base_.find(section);
+        return (found != nullptr && found->find(key) != nullptr) ||
+               std::ranges::any_of(spec_.varied, [&](const Varied& varied) {
+                   return varied.key.starts_with(section + "." + key) || varied.key == section;
+               });
+    };
+    std::vector<MeshAxis> axes = *spec_.mesh;
+    for (MeshAxis& axis : axes) {
+        axis.by_rank =
+            axis.name == workloads::axis::pipeline ||
+            (axis.name == workloads::axis::context && may_say("training", "placement")) ||
+            (axis.name == workloads::axis::expert &&
+             (may_say("training", "expert_imbalance") || may_say("inference", "expert_imbalance")));
+    }
+    return axes;
+}
+
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
 void SearchSpace::add_meshes(std::uint32_t setting) {
     meshes_.emplace_back();
@@ -266,7 +287,7 @@ void SearchSpace::add_meshes(std::uint32_t setting) {
                 return;
             }
         }
-        meshes_.back() = std::make_shared<MeshSpace>(hardware, *spec_.mesh);
+        meshes_.back() = std::make_shared<MeshSpace>(hardware, mesh_axes());
     } catch (const sim::InputError& error) {
         const sim::InputError located =
             error.mark().file.empty() ? error.at(spec_.mesh_place) : error;

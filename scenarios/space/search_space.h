@@ -105,6 +105,7 @@ private:
     [[nodiscard]] bool is_idle(const Varied& varied, const MeshSpace& meshes,
                                const MeshSpace::Class& sizes) const;
     void add_meshes(std::uint32_t setting);
+    [[nodiscard]] std::vector<MeshAxis> mesh_axes() const;
 
     std::string path_;
     std::string fingerprint_;

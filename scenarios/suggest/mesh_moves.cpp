@@ -4,9 +4,11 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "scenarios/spec/training_step.h"
@@ -136,38 +138,59 @@ std::vector<Row> moves_of(const Row& row, std::size_t from, const Axes& axes) {
     return moves;
 }
 
-/// `{fsdp: x/4 y z/2, context: z%2, tensor: x%4}`: the axes of `mesh` that have members, then new ones.
-std::string text_of(const Rows& rows, const topology::DeviceMesh& mesh, const Hardware& hardware) {
-    std::vector<std::pair<std::string, std::string>> axes;
-    for (const topology::LogicalAxis& logical : mesh.axes()) {
-        axes.emplace_back(logical.name, "");
-    }
-    const auto add = [&](const std::string& owner, const std::string& factor) {
-        auto found = std::ranges::find(axes, owner, &std::pair<std::string, std::string>::first);
-        if (found == axes.end()) {
-            found = axes.insert(axes.end(), {owner, ""});
-        }
-        found->second += (found->second.empty() ? "" : " ") + factor;
+/// The factors of a logical axis that has these now, in the order in which it had such: ranks count through them. New ones come last.
+void put_in_order(std::vector<topology::AxisFactor>& factors,
+                  const std::vector<topology::AxisFactor>& before) {
+    const auto first_on = [&](int physical) {
+        return std::ranges::find(before, physical, &topology::AxisFactor::axis) - before.begin();
     };
+    const auto outer_first = [&](int physical) {
+        const auto inner = std::ranges::find_if(before, [&](const topology::AxisFactor& factor) {
+            return factor.axis == physical && factor.stride == 1;
+        });
+        return inner - before.begin() > first_on(physical);
+    };
+    std::ranges::stable_sort(factors, {}, [&](const topology::AxisFactor& factor) {
+        return std::tuple(first_on(factor.axis), factor.axis,
+                          outer_first(factor.axis) ? -factor.stride : factor.stride);
+    });
+}
+
+/// `{fsdp: x/4 y z/2, context: z%2, tensor: x%4}`: the axes of `mesh` that have members, then new ones, as the scenario calls them.
+std::string text_of(const Rows& rows, const topology::DeviceMesh& mesh, const Hardware& hardware) {
+    std::vector<topology::LogicalAxis> axes;
+    for (const topology::LogicalAxis& logical : mesh.axes()) {
+        axes.push_back({logical.name, {}});
+        std::ranges::copy_if(logical.factors, std::back_inserter(axes.back().factors),
+                             [](const topology::AxisFactor& factor) {
+                                 return factor.axis == topology::kSliceAxis && factor.length > 1;
+                             });
+    }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         int stride = 1;
         for (const Part& part : rows[i]) {
-            const topology::AxisFactor factor{static_cast<int>(i), stride, part.length};
-            add(part.owner, topology::to_string(factor, hardware.slice.length(factor.axis)));
+            auto found = std::ranges::find(axes, part.owner, &topology::LogicalAxis::name);
+            if (found == axes.end()) {
+                found = axes.insert(axes.end(), {part.owner, {}});
+            }
+            found->factors.push_back({static_cast<int>(i), stride, part.length});
             stride *= part.length;
         }
     }
-    for (const topology::LogicalAxis& logical : mesh.axes()) {
-        for (const topology::AxisFactor& factor : logical.factors) {
-            if (factor.axis == topology::kSliceAxis && factor.length > 1) {
-                add(logical.name, topology::to_string(factor, hardware.slices));
-            }
-        }
-    }
     std::vector<std::string> texts;
-    for (const auto& [name, factors] : axes) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        topology::LogicalAxis& logical = axes[i];
+        put_in_order(logical.factors, i < mesh.axes().size() ? mesh.axes()[i].factors
+                                                             : std::vector<topology::AxisFactor>{});
+        std::vector<std::string> factors;
+        for (topology::AxisFactor factor : logical.factors) {
+            const bool slices = factor.axis == topology::kSliceAxis;
+            const int length = slices ? hardware.slices : hardware.slice.length(factor.axis);
+            factor.axis = slices ? factor.axis : mesh.written_axis(factor.axis);
+            factors.push_back(topology::to_string(factor, length));
+        }
         if (!factors.empty()) {
-            texts.push_back(fmt::format("{}: {}", name, factors));
+            texts.push_back(fmt::format("{}: {}", logical.name, fmt::join(factors, " ")));
         }
     }
     return fmt::format("{{{}}}", fmt::join(texts, ", "));
@@ -196,7 +219,7 @@ std::string meaning_of(const Rows& before, const Rows& after) {
 }  // namespace
 
 std::vector<PlanChange> mesh_moves(const Scenario& scenario) {
-    const topology::DeviceMesh mesh = scenario.step().mesh.as_written();
+    const topology::DeviceMesh& mesh = scenario.step().mesh;
     const Rows rows = rows_of(mesh);
     const Axes axes(scenario.step());
     std::vector<PlanChange> moves;

@@ -55,7 +55,12 @@ Slice ChipView::slice_of(workloads::OpIndex op) const {
 Process ChipView::process() const {
     const auto stage = static_cast<int>(trail.programs.stage(number));
     const std::string member = member_text(trail.programs, scenario.step().mesh, number);
-    std::string name = fmt::format("/device:TPU:{}", chip.representative);
+    const topology::Places& folded = trail.step.layout.folded;
+    const topology::Lattice& slice = scenario.hardware.slice;
+    const topology::Point point =
+        scenario.step().mesh.written().of(folded.point(chip.representative));
+    std::string name = fmt::format(
+        "/device:TPU:{}", folded.slice_of(chip.representative) * slice.size() + slice.index(point));
     if (trail.programs.stages > 1) {
         name += fmt::format(" stage {} of {}", stage, trail.programs.stages);
     }

@@ -87,10 +87,11 @@ public:
     [[nodiscard]] DeviceMesh as_written() const { return exchanged(written_); }
     /// What lies along axis a here lies along to[a] in the mesh as it was written.
     [[nodiscard]] const AxisExchange& written() const { return written_; }
-    /// `x`, `y` or `z`: which axis that is in the mesh as it was written.
-    [[nodiscard]] char axis_name(int axis) const {
-        return topology::axis_name(static_cast<int>(written_.to[static_cast<std::size_t>(axis)]));
+    /// Which axis that is in the mesh as it was written, and its name there: `x`, `y` or `z`.
+    [[nodiscard]] int written_axis(int axis) const {
+        return static_cast<int>(written_.to[static_cast<std::size_t>(axis)]);
     }
+    [[nodiscard]] char axis_name(int axis) const { return topology::axis_name(written_axis(axis)); }
 
     /// The slices that several axes span. Throws sim::InputError when they are not one factor
     /// (`slice%2` and `slice/4` of 8).

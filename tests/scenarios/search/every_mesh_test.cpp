@@ -84,5 +84,35 @@ TEST_F(EveryMeshTest, TakesAsLongAsAllOfItsKind) {
     }
 }
 
+// Stages go by their ranks, which an exchange may number anew: all meshes with the factors of an axis in the order x y are looked at.
+TEST_F(EveryMeshTest, OfStagesIsTheBestOfAllRanks) {
+    const std::string file = write(
+        "hardware: {chip: v6e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 8}\n"
+        "inference: {step: prefill, batch: 16, prompt: 2048}\n");
+    std::map<std::int64_t, std::string> all;
+    for (const auto& [rows, mesh] : all_meshes()) {
+        std::string stages = mesh;
+        if (const std::size_t at = stages.find("fsdp"); at != std::string::npos) {
+            stages.replace(at, 4, "pipeline");
+        }
+        try {
+            const StepResult result =
+                simulate_step(load_scenario(file, std::vector{"mesh=" + stages}), Fold::automatic,
+                              {.explain = false});
+            all.emplace(result.step_time.ps, stages);
+        } catch (const sim::InputError&) {
+            // It is refused by a search, too.
+        }
+    }
+    const SearchSpace space(file,
+                            std::vector<std::string>{"search.mesh={pipeline: any, tensor: any}"},
+                            {.over = {"mesh"}});
+    const SearchResult found = search(space, {.jobs = 2, .prunes = false});
+    // As many as LeavesOutNoOtherRanks counts.
+    EXPECT_EQ(found.enumerated, 13U);
+    ASSERT_GT(all.size(), 3U);
+    EXPECT_EQ(found.best.front().step_time.ps, all.begin()->first) << all.begin()->second;
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

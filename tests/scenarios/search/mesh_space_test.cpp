@@ -52,6 +52,14 @@ TEST(MeshSpace, SplitsAxesInEveryOrder) {
     EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 20}), kThree).size(), 45U * 63);
 }
 
+// Of 4x4 the rows of an axis are f, p, fp and pf. Stages along both axes are numbered x first, in the image y first: of the 3 x 3 meshes with p on
+// both, none is left out; of the 7 others 3 are images (f beside each of the others).
+TEST(MeshSpace, LeavesOutNoOtherRanks) {
+    const IdealHardware hardware = machine("v5e", {4, 4, 1});
+    EXPECT_EQ(MeshSpace(hardware, {{"fsdp"}, {"pipeline"}}).size(), 10U);
+    EXPECT_EQ(MeshSpace(hardware, {{"fsdp"}, {"pipeline", {}, true}}).size(), 9U + 4);
+}
+
 TEST(MeshSpace, GivesMeshesThatTileAndReadAgain) {
     const IdealHardware hardware = machine("v5p", {4, 4, 8}, false, 2);
     const MeshSpace space(hardware, {{"fsdp"}, {"data", {2}}, {"tensor", {1, 2, 4}}});

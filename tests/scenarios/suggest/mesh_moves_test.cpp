@@ -9,7 +9,9 @@
 namespace podsim::scenarios {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 class MeshMoves : public CommandTest {
 protected:
@@ -80,6 +82,23 @@ TEST_F(MeshMoves, ExpertsTakeAll) {
                             "mesh={context: y} | context 2 instead of 1, expert 1 instead of 2",
                             "mesh={tensor: y} | tensor 2 instead of 1, expert 1 instead of 2",
                             "mesh={data: y} | expert 1 instead of 2, data 2 instead of 1"));
+}
+
+// The moves of a mesh are those of its image, as that calls its axes, with the factors of every axis in the order that they had.
+TEST_F(MeshMoves, DoNotDependOnNames) {
+    std::vector<std::string> renamed =
+        moves("{chip: v5p, slice: 4x4x1}", "{pipeline: x y%2, tensor: y/2}");
+    for (std::string& move : renamed) {
+        for (std::size_t i = 1; i < move.find('|'); ++i) {
+            if (move[i - 1] == ' ' && (move[i] == 'x' || move[i] == 'y')) {
+                move[i] = move[i] == 'x' ? 'y' : 'x';
+            }
+        }
+    }
+    const std::vector<std::string> of_image =
+        moves("{chip: v5p, slice: 4x4x1}", "{pipeline: y x%2, tensor: x/2}");
+    EXPECT_EQ(of_image, renamed);
+    EXPECT_THAT(of_image, Contains(StartsWith("mesh={pipeline: y x%2, data: x/2}")));
 }
 
 // Stages stay where they are, slices too.
