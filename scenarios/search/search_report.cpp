@@ -51,14 +51,14 @@ std::string counts_text(const SearchResult& result) {
     if (result.not_looked_at > 0) {
         text.insert(text.size() - 1, fmt::format(", {} not looked at", result.not_looked_at));
     }
-    if (result.left_to_others > 0) {
+    if (result.not_bounded > 0) {
+        text += fmt::format("ended early: of {} nothing is known, so that others may be better\n",
+                            result.not_bounded);
+    } else if (result.left_to_others > 0) {
         text += fmt::format(
             "{} are left to other shards: the same command without --shard, and with --read of all "
             "records, puts them together\n",
             result.left_to_others);
-    } else if (result.not_bounded > 0) {
-        text += fmt::format("ended early: of {} nothing is known, so that others may be better\n",
-                            result.not_bounded);
     } else if (!result.complete && !result.best.empty() && result.gap == 0) {
         text += "ended early: the best is proven, those behind it are not\n" + likely_text(result);
     } else if (!result.complete) {

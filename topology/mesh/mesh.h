@@ -83,9 +83,7 @@ public:
     /// The mesh itself, or what one of these exchanges of equal axes makes of it: the one whose x, then y, then z comes first
     /// (AxisContent). Ranks stay as they are.
     [[nodiscard]] DeviceMesh first_of_kind(const std::vector<AxisExchange>& exchanges) const;
-    /// The mesh that first_of_kind was asked for.
-    [[nodiscard]] DeviceMesh as_written() const { return exchanged(written_); }
-    /// What lies along axis a here lies along to[a] in the mesh as it was written.
+    /// What lies along axis a here lies along to[a] in the mesh that first_of_kind was asked for, as it was written.
     [[nodiscard]] const AxisExchange& written() const { return written_; }
     /// Which axis that is in the mesh as it was written, and its name there: `x`, `y` or `z`.
     [[nodiscard]] int written_axis(int axis) const {

@@ -160,6 +160,29 @@ TEST(ExchangedAxes, AreNamedAsTheyAreWritten) {
     }
 }
 
+// Of members of unequal work each is its own process, with the number of a chip of the slice, z fastest: rank r of `context: x` is at
+// (r, 0, 0), 16 r, of `context: z` at (0, 0, r), though both are simulated along one axis.
+TEST(ExchangedAxes, NumberChipsOfTheSlice) {
+    const Exchanged one{"{chip: v5p, slice: 4x4x4}",
+                        std::string(kDense) + "training: {placement: plain}\n",
+                        "{context: x, fsdp: y z}",
+                        {}};
+    for (const auto& [order, apart] :
+         {std::pair<std::string, int>{"xyz", 16}, {"yxz", 4}, {"zyx", 1}}) {
+        SCOPED_TRACE(order);
+        const Stepped members = stepped(one, order, false);
+        TimelineCollector collector;
+        tell_step(members.scenario, *members.result.trail, Detail::steady, collector);
+        const Timeline timeline = collector.take();
+        ASSERT_EQ(timeline.processes.size(), 4U);
+        for (std::size_t rank = 0; rank < 4; ++rank) {
+            EXPECT_EQ(timeline.processes[rank].process.name,
+                      "/device:TPU:" + std::to_string(static_cast<int>(rank) * apart) +
+                          " context rank " + std::to_string(rank));
+        }
+    }
+}
+
 // Each chip is drawn with its own links: of pairs along `x%2` the lower uses its link up, whatever x is called.
 TEST(ExchangedAxes, AreDrawnChipByChip) {
     const Exchanged one{
