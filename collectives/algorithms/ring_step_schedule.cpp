@@ -34,8 +34,7 @@ int move(const Roles& roles, std::uint32_t role, const RingStep& step, int lengt
 std::vector<Shipment> round_the_ring(const Roles& roles, const RingStep& step,
                                      const topology::AxisFactor& factor) {
     std::vector<Shipment> shipments;
-    for (std::uint32_t role = 0; role < roles.count(); ++role) {
-        const int members = move(roles, role, step, factor.length);
+    const auto send = [&](std::uint32_t role, int members, sim::Bytes bytes) {
         const int direction = members > 0 ? 1 : -1;
         std::uint32_t destination = role;
         for (int i = 0; i != members; i += direction) {
@@ -44,7 +43,15 @@ std::vector<Shipment> round_the_ring(const Roles& roles, const RingStep& step,
         shipments.push_back({.source = role,
                              .destination = destination,
                              .legs = {{factor.axis, direction, std::abs(members) * factor.stride}},
-                             .bytes = step.bytes});
+                             .bytes = bytes});
+    };
+    for (std::uint32_t role = 0; role < roles.count(); ++role) {
+        if (step.direction == 0) {
+            send(role, 1, step.bytes / 2);
+            send(role, -1, step.bytes / 2);
+        } else {
+            send(role, move(roles, role, step, factor.length), step.bytes);
+        }
     }
     return shipments;
 }

@@ -59,6 +59,11 @@ private:
                                             const std::vector<std::uint32_t>& before) {
         const FactorKind kind = factor_kind(slice_, group_[static_cast<std::size_t>(factor)]);
         const bool both = two_way_ && kind.ring;
+        if (both && length == 2) {
+            const std::uint32_t step = add({factor, 0, block, before, true}, block / 2, kind);
+            timed_.push_back({times_[step], {block, {step}}});
+            return {step};
+        }
         std::vector<std::uint32_t> steps;
         std::vector<std::uint32_t> last[2] = {before, before};
         for (int distance = 1; distance <= (both ? length / 2 : length - 1); ++distance) {
@@ -68,7 +73,7 @@ private:
                 auto& behind = last[direction < 0 ? 1 : 0];
                 const double share = half ? block / 2 : block;
                 const std::uint32_t step =
-                    add({factor, direction, share, behind, distance == 1}, kind.links_per_hop);
+                    add({factor, direction, share, behind, distance == 1}, share, kind);
                 behind = {step};
                 steps.push_back(step);
                 if (half) {
@@ -86,12 +91,13 @@ private:
         return steps;
     }
 
-    std::uint32_t add(SteppedGather::Step step, int links_per_hop) {
+    /// `one_way`: of its share what goes over one link.
+    std::uint32_t add(SteppedGather::Step step, double one_way, const FactorKind& kind) {
         double begins = 0;
         for (const std::uint32_t before : step.after) {
             begins = std::max(begins, times_[before]);
         }
-        times_.push_back(begins + step.share * links_per_hop);
+        times_.push_back(begins + one_way * kind.links_per_hop);
         result_.steps.push_back(std::move(step));
         return static_cast<std::uint32_t>(result_.steps.size() - 1);
     }

@@ -4,7 +4,8 @@
 //
 // Along one factor of n members, with V/n bytes in a block:
 //   one-way   n - 1 steps; each passes on to the next member the block that came in the step before
-//   two-way   blocks go both ways round; floor(n/2) steps, for even n the opposite member's block half each way
+//   two-way   blocks go both ways round; floor(n/2) steps, for even n the opposite member's block half each way.
+//             Of two members that is one step, whose halves begin together
 // On a line (an axis that does not wrap, a block of neighbours) the members form a ring by twos:
 // 0, 2, 4, ... up and ..., 5, 3, 1 back. A step then crosses at most two links and loads every link once each
 // way, so that one-way is already as fast as the links allow, (n-1) V/n / r; two-way is the same on a line.

@@ -13,7 +13,8 @@
 namespace podsim::collectives {
 
 /// One ring step of an AllGather or ReduceScatter over a group: every member sends `bytes` to the next one of
-/// the ring along one factor of the group (ring_steps.h). `factor` is its index within the group.
+/// the ring along one factor of the group (ring_steps.h). `factor` is its index within the group. Direction 1 is forward, -1 back,
+/// and 0, on a ring of two, half of the bytes each way.
 /// With `senders` only the members from the first to the last of them send, each to its neighbour along the group's one
 /// factor: no ring is closed, and members are counted along the factor.
 struct RingStep {
@@ -27,9 +28,9 @@ struct RingStep {
 /// An AllGather as ring steps, by ring_steps.h.
 struct SteppedGather {
     struct Step {
-        int factor = 0;  ///< index within the group
-        int direction = 1;
-        double share = 0;  ///< of V
+        int factor = 0;     ///< index within the group
+        int direction = 1;  ///< as of RingStep
+        double share = 0;   ///< of V
         std::vector<std::uint32_t>
             after;  ///< steps that must have arrived (of a ReduceScatter: that wait for this one)
         bool own = false;  ///< carries the member's own block

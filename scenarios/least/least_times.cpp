@@ -20,6 +20,24 @@ sim::Time sure_time(sim::Seconds time) {
     return {static_cast<std::int64_t>(std::floor(time.value() * 1e12 * kSure))};
 }
 
+/// The factor along which a ring step goes.
+const topology::AxisFactor& stepped(const workloads::Collective& collective,
+                                    const collectives::Members& members) {
+    return members.group[static_cast<std::size_t>(collective.step->factor)];
+}
+
+/// LikeChips::Beside::lines of one of a group's factors.
+int lines_beside(const topology::AxisFactor& factor, const collectives::Members& members,
+                 const LikeChips& like) {
+    for (const auto& factors : by_axis(members.group)) {
+        const auto found = std::ranges::find(factors, factor);
+        if (found != factors.end()) {
+            return like.beside(factors).lines[static_cast<std::size_t>(found - factors.begin())];
+        }
+    }
+    return 1;
+}
+
 }  // namespace
 
 LeastTimes::LeastTimes(const AchievedHardware& hardware, TensorCollectives tensor,
@@ -87,7 +105,9 @@ std::vector<LeastTime> LeastTimes::likely(const OperationKinds& kinds,
         if (collective == nullptr) {
             times.push_back({of_others(kind, programs, mesh.mesh())});
         } else if (collective->step) {
-            times.push_back({of_ring_step(*collective)});
+            const collectives::Members& members = mesh.members(collective->axes);
+            times.push_back(
+                {of_ring_step(*collective, members, stepped(*collective, members).stride)});
         } else if (mesh.members(collective->axes).size() > 1 && collective->bytes.value() > 0) {
             times.push_back({physical(*collective, mesh)});
         } else {
@@ -112,9 +132,14 @@ LeastTime LeastTimes::of(const workloads::Collective& collective,
     }
     const bool together = placement.like.alike(members);
     if (collective.step) {
-        const bool all_send = !collective.step->senders;
-        const sim::Time time = all_send ? of_ring_step(collective) : sim::Time{};
-        return together ? LeastTime{time} : LeastTime{{}, time, {}, LeastTime::kNobody};
+        if (collective.step->senders) {
+            return {};
+        }
+        return together
+                   ? LeastTime{of_ring_step(
+                         collective, members,
+                         lines_beside(stepped(collective, members), members, placement.like))}
+                   : LeastTime{{}, of_ring_step(collective, members, 1), {}, LeastTime::kNobody};
     }
     if (tensor_ == TensorCollectives::in_steps && may_go_in_steps(collective)) {
         const LeastTime one = of_member(collective, members.size(), best_rate(members));
@@ -266,12 +291,20 @@ LeastTime LeastTimes::of_member(const workloads::Collective& collective, int mem
     }
 }
 
-sim::Time LeastTimes::of_ring_step(const workloads::Collective& collective) const {
-    const sim::Seconds moving = collective.step->bytes / link_;
+/// The blocks of all lines that begin together pass one link, the last to the chip behind it; each goes over all links of the stride.
+sim::Time LeastTimes::of_ring_step(const workloads::Collective& collective,
+                                   const collectives::Members& members, int lines) const {
+    const collectives::RingStep& step = *collective.step;
+    const sim::Bytes one_way = step.direction == 0 ? step.bytes / 2 : step.bytes;
     const sim::Seconds hop = hardware_.chip.ici_latency.value;
-    return durations_.launch() + sure_time(hardware_.latency == LatencyRule::additive
-                                               ? moving + hop
-                                               : std::max(moving, hop));
+    const auto over = [&](sim::Bytes bytes, int hops) {
+        const sim::Seconds moving = bytes / link_;
+        return hardware_.latency == LatencyRule::additive ? moving + hop * static_cast<double>(hops)
+                                                          : std::max(moving, hop);
+    };
+    return durations_.launch() +
+           sure_time(std::max(over(one_way * static_cast<double>(lines), 1),
+                              over(one_way, stepped(collective, members).stride)));
 }
 
 sim::Time LeastTimes::physical(const workloads::Collective& collective, const PlacedMesh& mesh) {

@@ -103,7 +103,9 @@ private:
     [[nodiscard]] sim::Time of_member_by_algorithm(const workloads::Collective& collective,
                                                    const collectives::Members& members) const;
     [[nodiscard]] bool is_ring(const topology::AxisFactor& factor) const;
-    [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective) const;
+    /// `lines`: of those that lie in one run of its factor, how many begin together, that of a member among them.
+    [[nodiscard]] sim::Time of_ring_step(const workloads::Collective& collective,
+                                         const collectives::Members& members, int lines) const;
     [[nodiscard]] sim::Time of(const workloads::Handover& handover,
                                const topology::DeviceMesh::Displacement& way) const;
     [[nodiscard]] sim::Time physical(const workloads::Collective& collective,

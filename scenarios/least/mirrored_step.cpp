@@ -9,6 +9,16 @@
 namespace podsim::scenarios {
 namespace {
 
+/// Whether steps along the factor go alike both ways: along a line of which no member is in the middle, and round a ring of two by both of its
+/// ways at once. A ring that fills its axis alone has no mirror.
+bool steps_are_mirrored(const topology::Lattice& slice, const topology::AxisFactor& factor,
+                        bool both_ways) {
+    if (collectives::factor_kind(slice, factor).ring) {
+        return factor.stride == 1 || (both_ways && factor.length == 2);
+    }
+    return factor.length % 2 == 0;
+}
+
 /// Of an AllReduce of more it is not found out whether it goes along trees: that takes runs of the collective, which of hundreds of
 /// members are longer than the steps that a better bound of such plans saves.
 constexpr int kFewMembers = 16;
@@ -45,9 +55,15 @@ bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& pro
         if (collective->step && collective->step->senders) {
             return false;
         }
-        if (collective->step ||
-            (tensor == TensorCollectives::in_steps && may_go_in_steps(*collective))) {
-            return group.size() == 1 && group.front().stride == 1 && !goes_along_line(group);
+        if (collective->step) {
+            return steps_are_mirrored(hardware.slice,
+                                      group[static_cast<std::size_t>(collective->step->factor)],
+                                      collective->step->direction == 0);
+        }
+        if (tensor == TensorCollectives::in_steps && may_go_in_steps(*collective)) {
+            return std::ranges::all_of(group, [&](const topology::AxisFactor& factor) {
+                return steps_are_mirrored(hardware.slice, factor, false);
+            });
         }
         switch (collective->operation) {
             case collectives::Operation::all_gather:

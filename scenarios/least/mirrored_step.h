@@ -13,7 +13,8 @@ namespace podsim::scenarios {
 /// ring. Not said of
 ///   an AllReduce along trees with a root in the middle of a line (collectives/algorithms/reduce_broadcast.h): of an even line one of two; nor of one of more than 16
 ///   members along lines, where that is not looked up;
-///   steps of a collective matmul over several or strided factors, or along a line, and all other operations, some of which are routed;
+///   steps of a collective matmul one way round a ring of several on an axis, or along a line of an odd number, and all other operations,
+///   some of which are routed;
 ///   members of unequal work, several slices, perturbed machines, twisted tori.
 /// `known`: which algorithm is the fastest for a collective.
 bool is_mirrored(const OperationKinds& kinds, const workloads::StepPrograms& programs,

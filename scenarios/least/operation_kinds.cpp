@@ -4,6 +4,15 @@
 #include <variant>
 
 namespace podsim::scenarios {
+namespace {
+
+/// What sets steps of the same bytes apart: the factor, whether all send, and whether both ways.
+std::size_t way_of(const collectives::RingStep& step) {
+    return (static_cast<std::size_t>(step.factor) * 2 + (step.senders ? 1 : 0)) * 2 +
+           (step.direction == 0 ? 1 : 0);
+}
+
+}  // namespace
 
 std::uint32_t OperationKinds::of(const workloads::StepPrograms& programs, std::size_t program,
                                  const workloads::Op& op) {
@@ -22,7 +31,7 @@ std::uint32_t OperationKinds::of(const workloads::StepPrograms& programs, std::s
                collective->loads,
                collective->returning,
                collective->loads.empty() ? 0 : program,
-               step && collective->step->senders ? 1U : 0U};
+               step ? way_of(*collective->step) : 0};
     } else if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
         kind.peer = programs.peer(program, *handover);
         key = {

@@ -171,7 +171,7 @@ private:
                 }
             }
         }
-        auto ranks = common_ranks(*facts, ranks_of(number), *images);
+        auto ranks = common_ranks(schedule, workload_.machine, *facts, ranks_of(number), *images);
         return ranks ? std::make_shared<const TransferImages>(
                            TransferImages{std::move(*images), std::move(*ranks)})
                      : nullptr;

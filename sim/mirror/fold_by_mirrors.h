@@ -6,7 +6,7 @@
 //   the role of m p is one image of the role of p, and each transfer t of that role has an image m t: of the same
 //   bytes, needs, phase and memory passes, over the images of its links to the image of its destination, with the
 //   images of its successors;
-//   at every link, the images of two messages go in the same order as these do: of those that cross a port in one
+//   at every link, the images of two messages go in the same order as these do: of those that cross it in one
 //   phase, rank(m t) grows with rank(t).
 // The state of a run is then its own image at every instant: at time 0 nothing has happened; whatever happens next
 // at a server (a link, a place's memory or serial resource) is decided by what waits there, with the order above,

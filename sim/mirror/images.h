@@ -52,6 +52,7 @@ struct ScheduleFacts {
         std::uint64_t at = 0;
         std::uint64_t rank = 0;
         std::uint32_t transfer = 0;
+        std::uint32_t hop = 0;  ///< of the schedule
         friend auto operator<=>(const Turn&, const Turn&) = default;
     };
 
@@ -72,9 +73,11 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored);
 
-/// The least rank among a transfer's images, where these orders agree at every port: nothing where they do not.
+/// The least rank among a transfer's images, where these orders agree at every link: nothing where they do not.
 /// `ranks`: the least among the images of mirrors before, which commute with this one; at first the transfers' own.
-std::optional<std::vector<std::uint64_t>> common_ranks(const ScheduleFacts& facts,
+std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
+                                                       const Machine& machine,
+                                                       const ScheduleFacts& facts,
                                                        const std::vector<std::uint64_t>& ranks,
                                                        const std::vector<std::uint32_t>& image);
 

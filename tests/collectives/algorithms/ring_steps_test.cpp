@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+#include <span>
 
 #include "collectives/algorithms/ring_step_schedule.h"
 #include "sim/base/error.h"
@@ -33,6 +34,7 @@ std::vector<NamedGroup> named_groups() {
             {"line of 6", box({6, 1, 1}, 0), {{0, 1, 6}}},
             {"block of neighbours", box({8, 1, 1}, 7), {{0, 1, 4}}},
             {"strided ring", box({8, 1, 1}, 7), {{0, 2, 4}}},
+            {"strided ring of 2", box({8, 1, 1}, 7), {{0, 4, 2}}},
             {"two rings", box({4, 3, 1}, 7), {{0, 1, 4}, {1, 1, 3}}},
             {"ring and block", box({4, 4, 1}, 7), {{0, 1, 2}, {1, 1, 4}}},
             {"three axes", box({4, 3, 2}, 7), {{0, 1, 4}, {1, 1, 3}, {2, 1, 2}}}};
@@ -60,11 +62,26 @@ protected:
         std::vector<std::size_t> to;
         for (std::size_t place = 0; place < places; ++place) {
             const sim::Role& role = schedule.roles[schedule.role_of_place[place]];
-            EXPECT_EQ(role.transfer_count, 1U);
-            EXPECT_EQ(role.arrivals, 1U);
-            const sim::Transfer& transfer = schedule.transfers[role.first_transfer];
-            to.push_back(shifts.table()[transfer.destination_shift * places + place]);
+            EXPECT_EQ(role.transfer_count, step.direction == 0 ? 2U : 1U);
+            EXPECT_EQ(role.arrivals, role.transfer_count);
+            const auto sent =
+                std::span(schedule.transfers).subspan(role.first_transfer, role.transfer_count);
+            const auto destination = [&](const sim::Transfer& transfer) {
+                return shifts.table()[transfer.destination_shift * places + place];
+            };
+            to.push_back(destination(sent.front()));
             EXPECT_LT(to.back(), places);
+            EXPECT_EQ(destination(sent.back()), to.back());
+            double bytes = 0;
+            for (const sim::Transfer& transfer : sent) {
+                bytes += transfer.bytes.value();
+            }
+            EXPECT_EQ(bytes, 1);
+            if (step.direction == 0) {
+                EXPECT_EQ(schedule.hops[sent.front().first_hop].port ^ 1U,
+                          schedule.hops[sent.back().first_hop].port)
+                    << "one half each way";
+            }
         }
         EXPECT_EQ(std::set(to.begin(), to.end()).size(), places) << "one block each";
         return to;
@@ -261,6 +278,20 @@ INSTANTIATE_TEST_SUITE_P(
     Groups, RingSteps,
     ::testing::Combine(::testing::Range(0, static_cast<int>(named_groups().size())),
                        ::testing::Bool()));
+
+// Two members of a ring are each other's neighbours both ways: one step, whose halves begin together. On a line there is one way, and
+// round more than two members the halves of the last step come from different neighbours.
+TEST(RingSteps, OfARingOfTwoGoBothWaysAtOnce) {
+    const SteppedGather two = step_gather(box({8, 4, 1}, 7), {{0, 4, 2}, {1, 1, 4}}, true);
+    for (const SteppedGather::Step& step : two.steps) {
+        EXPECT_EQ(step.direction == 0, step.factor == 0);
+    }
+    const SteppedGather alone = step_gather(box({8, 1, 1}, 7), {{0, 4, 2}}, true);
+    EXPECT_EQ(alone.steps, (std::vector<SteppedGather::Step>{{0, 0, 0.5, {}, true}}));
+    EXPECT_EQ(alone.pieces, (std::vector<SteppedGather::Piece>{{0.5, {}}, {0.5, {0}}}));
+    EXPECT_EQ(step_gather(box({8, 1, 1}, 7), {{0, 4, 2}}, false).steps.front().direction, 1);
+    EXPECT_EQ(step_gather(box({8, 1, 1}, 7), {{0, 2, 2}}, true).steps.front().direction, 1);
+}
 
 // 0 2 4 5 3 1: every link of the line carries one block each way.
 TEST(RingByTwos, LoadsEveryLinkOnceEachWay) {

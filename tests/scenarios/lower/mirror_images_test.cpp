@@ -3,6 +3,7 @@
 
 #include "scenarios/load/load.h"
 #include "scenarios/simulate/simulate.h"
+#include "tests/checkout.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -60,6 +61,39 @@ TEST(MirrorImages, RingsAndLinesFoldTreesAndRoutesDoNot) {
             EXPECT_EQ(folded.links[i].busiest_fraction, whole.links[i].busiest_fraction);
             EXPECT_EQ(folded.links[i].bytes.value(), whole.links[i].bytes.value());
         }
+    }
+}
+
+struct MirroredStep {
+    const char* mesh;
+    const char* tensor;
+    int simulated = 0;
+};
+
+// Steps of a collective matmul on 8x4x4: neighbours and pairs over half a ring (both ways at once, so that both ends see the same) are images of
+// themselves, over one factor or several; pairs that send one way round, and rings of four, whose two ways are operations of their
+// own, are not. Pairs of x/4 beside x%4 have four kinds of chips, of which two are images. On lines of 4 the small AllReduces go along trees.
+TEST(MirrorImages, StepsOfCollectiveMatmuls) {
+    const std::vector<MirroredStep> rows{{"{fsdp: x/2 y z, tensor: x%2}", "two-way", 1},
+                                         {"{fsdp: x/2 y/2 z, tensor: x%2 y%2}", "two-way", 1},
+                                         {"{fsdp: x/4 y z, tensor: x%4}", "two-way", 4},
+                                         {"{fsdp: x%2 x/4 y z, tensor: x/2%2}", "two-way", 2},
+                                         {"{fsdp: x%4 y z, tensor: x/4}", "two-way", 2},
+                                         {"{fsdp: x%4 y z, tensor: x/4}", "one-way", 4},
+                                         {"{fsdp: x%4 y/2 z, tensor: x/4 y%2}", "two-way", 2},
+                                         {"{fsdp: x%2 y z, tensor: x/2}", "two-way", 2}};
+    for (const MirroredStep& row : rows) {
+        SCOPED_TRACE(std::string(row.mesh) + ' ' + row.tensor);
+        const Scenario scenario = load_scenario(
+            source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml",
+            std::vector<std::string>{"hardware.slice=8x4x4", std::string("mesh=") + row.mesh,
+                                     "model={base: llama-3-8b, layers: 2}", "batch.tokens=512Ki",
+                                     std::string("overlap.tensor=") + row.tensor});
+        const StepResult folded = simulate_step(scenario, Fold::automatic, {.explain = false});
+        const StepResult whole = simulate_step(scenario, Fold::off, {.explain = false});
+        EXPECT_EQ(folded.simulated_chips, row.simulated);
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(folded.events * 128, whole.events * static_cast<std::uint64_t>(row.simulated));
     }
 }
 

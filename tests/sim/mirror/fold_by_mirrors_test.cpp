@@ -270,6 +270,42 @@ TEST(FoldByMirrors, RefusesAnotherOrderAtALink) {
     EXPECT_FALSE(folds(with(workload, schedule)));
 }
 
+// 0 -> 1 and 2 -> 3 both leave by port 0, from two places, and never meet: that their images 3 -> 2 and 1 -> 0 have their ranks the other
+// way round is no matter. Beside a message 0 -> 1 -> 2 -> 3, which meets both, it is none either, as long as each link has one order.
+TEST(FoldByMirrors, TheOrderOfThoseThatNeverMeetDoesNotCount) {
+    const auto hop = [](std::uint32_t role, int distance, std::uint32_t number, bool image) {
+        return Half{
+            .send = {.role = role,
+                     .distance = distance,
+                     .bytes = 100,
+                     .to_role = static_cast<std::uint32_t>(static_cast<int>(role) + distance)},
+            .number = number,
+            .image = image,
+            .after = {}};
+    };
+    std::vector<Half> halves{hop(0, 1, 0, false), hop(3, -1, 0, true), hop(2, 1, 1, false),
+                             hop(1, -1, 1, true)};
+    const auto ranked = [&](const std::vector<std::uint64_t>& ranks) {
+        Schedule schedule = schedule_of_halves(halves, 4);
+        for (std::size_t i = 0; i < ranks.size(); ++i) {
+            schedule.transfers[i].rank = ranks[i];
+        }
+        return with(symmetric(), schedule);
+    };
+    // By role: 0 -> 1, 1 -> 0, 2 -> 3, 3 -> 2.
+    const Workload apart = ranked({5, 1, 6, 7});
+    ASSERT_TRUE(folds(apart));
+    expect_plays_the_same(apart, *fold_by_mirrors(apart, std::vector{other_end(4)}));
+
+    halves.push_back(hop(0, 3, 2, false));
+    halves.push_back(hop(3, -3, 2, true));
+    // By role: 0 -> 1, 0 -> 3, 1 -> 0, 2 -> 3, 3 -> 2, 3 -> 0. The long one behind at every link, then in front of 0 -> 1 alone.
+    const Workload behind = ranked({5, 8, 1, 6, 7, 9});
+    ASSERT_TRUE(folds(behind));
+    expect_plays_the_same(behind, *fold_by_mirrors(behind, std::vector{other_end(4)}));
+    EXPECT_FALSE(folds(ranked({5, 4, 1, 6, 7, 9})));
+}
+
 // What follows the image must be the image of what follows: 2 -> 3 after 0 -> 2, but 1 -> 0 after nothing.
 TEST(FoldByMirrors, RefusesOtherSuccessors) {
     std::vector<Half> halves = two_that_meet();
