@@ -48,6 +48,22 @@ LinksUp links_up(Operation operation, const topology::Lattice& slice,
 
 }  // namespace
 
+StepLinks step_links(const topology::Lattice& slice, const topology::AxisFactor& factor,
+                     int direction) {
+    StepLinks links;
+    if (collectives::factor_kind(slice, factor).ring) {
+        links.forward = factor.stride * (direction > 0 ? 1 : direction == 0 ? 0.5 : 0);
+        links.back = factor.stride - links.forward;
+        return links;
+    }
+    const int run = factor.stride * factor.length;
+    for (int chip = 0; chip < slice.length(factor.axis); ++chip) {
+        const int at = chip % run;
+        links.up.push_back(std::min({at + 1, factor.stride, run - 1 - at}));
+    }
+    return links;
+}
+
 AlgorithmLinks algorithm_links(Operation operation, const topology::Lattice& slice,
                                const collectives::Group& group) {
     AlgorithmLinks found;

@@ -11,6 +11,7 @@
 #include "collectives/vocabulary/algorithm.h"
 #include "collectives/vocabulary/group.h"
 #include "scenarios/least/algorithm_links.h"
+#include "scenarios/least/like_chips.h"
 #include "scenarios/lower/known_collectives.h"
 #include "scenarios/spec/hardware.h"
 #include "sim/base/quantity.h"
@@ -46,6 +47,19 @@ public:
             return entry->second;
         }
 
+        /// Which chips are alike in steps that are folded so. What is returned stays where it is.
+        const LikeChips& like(const topology::Lattice& slice, const topology::Places& folded,
+                              bool mirrored) {
+            std::vector<int> key{mirrored ? 1 : 0, folded.slices};
+            for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
+                key.push_back(folded.chips.lengths[axis]);
+                key.push_back(folded.chips.wrapped[axis] ? 1 : 0);
+                const topology::Point& shift = folded.chips.wrap_shift[axis];
+                key.insert(key.end(), shift.begin(), shift.end());
+            }
+            return like_.try_emplace(std::move(key), slice, folded, mirrored).first->second;
+        }
+
     private:
         using Lie = std::vector<int>;
         using Key = std::tuple<collectives::Operation, Lie, double>;
@@ -60,6 +74,7 @@ public:
         }
 
         std::map<Key, sim::Time> times_;
+        std::map<std::vector<int>, LikeChips> like_;
         std::map<std::pair<collectives::Operation, Lie>, AlgorithmLinks> links_;
     };
 

@@ -67,8 +67,8 @@ LeastTimes::Placement LeastTimes::placement(const OperationKinds& kinds,
     }
     const collectives::Members unlike =
         programs.programs.size() > 1 ? mesh.members(programs.axes) : collectives::Members{};
-    return {mesh,
-            LikeChips(hardware_.slice, lay_out(hardware_, Fold::automatic, members, unlike).folded,
+    return {mesh, known_.like(
+                      hardware_.slice, lay_out(hardware_, Fold::automatic, members, unlike).folded,
                       is_mirrored(kinds, programs, mesh, hardware_, tensor_, known_collectives_))};
 }
 

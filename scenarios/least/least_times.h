@@ -63,7 +63,7 @@ private:
     /// A mesh, the chips on it that do the same, and the families of those groups whose members do not.
     struct Placement {
         const PlacedMesh& mesh;
-        LikeChips like;
+        const LikeChips& like;
         std::vector<collectives::Members> families{};
     };
     [[nodiscard]] Placement placement(const OperationKinds& kinds,

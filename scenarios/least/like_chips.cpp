@@ -1,6 +1,7 @@
 #include "scenarios/least/like_chips.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace podsim::scenarios {
@@ -64,15 +65,16 @@ bool LikeChips::alike(const collectives::Members& members) const {
     });
 }
 
-LikeChips::Beside LikeChips::beside(std::span<const AxisFactor> factors) const {
-    for (const auto& [known, beside] : known_) {
-        if (std::ranges::equal(known, factors)) {
-            return beside;
-        }
+const LikeChips::Beside& LikeChips::beside(std::span<const AxisFactor> factors) const {
+    std::vector<int> key{factors.front().axis};
+    for (const AxisFactor& factor : factors) {
+        key.insert(key.end(), {factor.stride, factor.length});
     }
-    const Beside found = find_beside(along(factors.front().axis), factors);
-    known_.emplace_back(std::vector(factors.begin(), factors.end()), found);
-    return found;
+    const auto [entry, added] = known_.try_emplace(std::move(key));
+    if (added) {
+        entry->second = find_beside(along(factors.front().axis), factors);
+    }
+    return entry->second;
 }
 
 LikeChips::Beside LikeChips::find_beside(const Axis& one,

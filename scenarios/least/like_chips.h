@@ -8,8 +8,8 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "collectives/vocabulary/group.h"
@@ -36,7 +36,7 @@ public:
         /// By factor: of the lines of chips along it that lie in one run of stride x length, those of groups like it, its own among them.
         std::vector<int> lines{};
     };
-    [[nodiscard]] Beside beside(std::span<const topology::AxisFactor> factors) const;
+    [[nodiscard]] const Beside& beside(std::span<const topology::AxisFactor> factors) const;
 
     /// Whether groups that are not like one lie between its members, or may: between slices those of the host's other chips.
     [[nodiscard]] bool crowded(const collectives::Members& members) const;
@@ -57,7 +57,7 @@ private:
                                      std::span<const topology::AxisFactor> factors) const;
 
     std::array<Axis, topology::kAxes> axes_{};
-    mutable std::vector<std::pair<std::vector<topology::AxisFactor>, Beside>> known_;
+    mutable std::map<std::vector<int>, Beside> known_;  ///< by axis, strides and lengths
     bool twisted_;
     int places_;
     int slices_;

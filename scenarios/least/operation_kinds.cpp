@@ -6,10 +6,10 @@
 namespace podsim::scenarios {
 namespace {
 
-/// What sets steps of the same bytes apart: the factor, whether all send, and whether both ways.
+/// What sets steps of the same bytes apart: the factor, whether all send, and which way.
 std::size_t way_of(const collectives::RingStep& step) {
-    return (static_cast<std::size_t>(step.factor) * 2 + (step.senders ? 1 : 0)) * 2 +
-           (step.direction == 0 ? 1 : 0);
+    return (static_cast<std::size_t>(step.factor) * 2 + (step.senders ? 1 : 0)) * 3 +
+           static_cast<std::size_t>(step.direction + 1);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "collectives/algorithms/ring_steps.h"
 #include "collectives/paths/factors.h"
 #include "scenarios/load/load.h"
 #include "scenarios/lower/rates.h"
@@ -52,15 +51,10 @@ bool takes_tensor_steps(const YamlNode& tree) {
     return !tensor.empty() && tensor != "blocking";
 }
 
-/// Whether collective matmuls have steps along the factors of tensor.
+/// Whether collective matmuls have steps along the factors of tensor (collectives/algorithms/ring_steps.h).
 bool has_ring_steps(const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
-    try {
-        static_cast<void>(collectives::step_gather(
-            slice, mesh.group({std::string(workloads::axis::tensor)}), true));
-        return true;
-    } catch (const sim::InputError&) {
-        return false;
-    }
+    return !collectives::spans_twisted_slice(slice,
+                                             mesh.group({std::string(workloads::axis::tensor)}));
 }
 
 bool takes_context_steps(const YamlNode& tree) {

@@ -9,6 +9,7 @@
 #include "sim/mirror/fold_schedule.h"
 #include "sim/mirror/images.h"
 #include "sim/mirror/known_images.h"
+#include "sim/mirror/link_order.h"
 
 namespace podsim::sim {
 namespace {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <ranges>
 #include <span>
 #include <tuple>
@@ -239,58 +240,6 @@ bool follows(const Schedule& schedule, const std::vector<std::uint32_t>& image) 
     return true;
 }
 
-/// Whether ranks and common ranks grow together over turns at one link, in the order of their ranks.
-bool agree(std::span<const ScheduleFacts::Turn> turns, const std::vector<std::uint64_t>& common) {
-    for (std::size_t i = 1; i < turns.size(); ++i) {
-        const std::uint64_t least = common[turns[i - 1].transfer];
-        const std::uint64_t least_next = common[turns[i].transfer];
-        if ((turns[i - 1].rank == turns[i].rank) != (least == least_next) || least > least_next) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// The role that sends a transfer, of roles whose transfers follow each other; nothing where they do not.
-std::optional<std::uint32_t> role_of(const Schedule& schedule, std::uint32_t transfer) {
-    const auto behind =
-        std::ranges::upper_bound(schedule.roles, transfer, {}, &Role::first_transfer);
-    if (behind == schedule.roles.begin()) {
-        return std::nullopt;
-    }
-    const Role& role = *std::prev(behind);
-    return transfer - role.first_transfer < role.transfer_count
-               ? std::optional(static_cast<std::uint32_t>(behind - schedule.roles.begin() - 1))
-               : std::nullopt;
-}
-
-/// The same of those of turns at one port that meet at each of the links that have it.
-bool agree_at_links(const Schedule& schedule, const Machine& machine,
-                    std::span<const ScheduleFacts::Turn> turns,
-                    const std::vector<std::uint64_t>& common) {
-    std::vector<std::vector<std::uint32_t>> places(schedule.roles.size());
-    for (std::uint32_t place = 0; place < schedule.role_of_place.size(); ++place) {
-        if (schedule.role_of_place[place] != kAbsent) {
-            places[schedule.role_of_place[place]].push_back(place);
-        }
-    }
-    std::vector<std::vector<ScheduleFacts::Turn>> at(machine.places);
-    for (const ScheduleFacts::Turn& turn : turns) {
-        const auto role = role_of(schedule, turn.transfer);
-        if (!role) {
-            return false;
-        }
-        for (const std::uint32_t place : places[*role]) {
-            const std::uint32_t there = machine.shifted(schedule.hops[turn.hop].shift, place);
-            if (there == kNoPlace) {
-                return false;
-            }
-            at[there].push_back(turn);
-        }
-    }
-    return std::ranges::all_of(at, [&](const auto& meeting) { return agree(meeting, common); });
-}
-
 }  // namespace
 
 AlikeShifts::AlikeShifts(const Machine& machine) {
@@ -332,16 +281,17 @@ ScheduleFacts::ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike)
         add_kinds(schedule, role, plain, *this);
     }
     first_kind.push_back(kinds.size());
-    turns.reserve(schedule.hops.size());
-    for (std::uint32_t i = 0; i < schedule.transfers.size(); ++i) {
-        const Transfer& transfer = schedule.transfers[i];
-        for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
-            const std::uint64_t phase = transfer.phase + hop * transfer.phase_per_hop;
-            turns.push_back({phase << 32 | schedule.hops[transfer.first_hop + hop].port,
-                             transfer.rank, i, transfer.first_hop + hop});
+    by_rank.resize(schedule.transfers.size());
+    std::iota(by_rank.begin(), by_rank.end(), 0U);
+    std::ranges::sort(by_rank, {},
+                      [&](std::uint32_t i) { return std::pair(schedule.transfers[i].rank, i); });
+    for (const Transfer& transfer : schedule.transfers) {
+        if (transfer.hop_count > 0) {
+            const std::uint32_t last =
+                transfer.phase + (transfer.hop_count - 1) * transfer.phase_per_hop;
+            phases = std::max(phases, std::size_t{last} + 1);
         }
     }
-    std::ranges::sort(turns);
 }
 
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
@@ -362,33 +312,6 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
     }
     std::vector<std::uint32_t> image = pairing.take();
     return follows(schedule, image) ? std::optional(std::move(image)) : std::nullopt;
-}
-
-std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
-                                                       const Machine& machine,
-                                                       const ScheduleFacts& facts,
-                                                       const std::vector<std::uint64_t>& ranks,
-                                                       const std::vector<std::uint32_t>& image) {
-    std::vector<std::uint64_t> common = ranks;
-    for (std::size_t i = 0; i < image.size(); ++i) {
-        if (image[i] != kNoImage) {
-            common[i] = std::min(ranks[i], ranks[image[i]]);
-        }
-    }
-    const auto together = [](const ScheduleFacts::Turn& a, const ScheduleFacts::Turn& b) {
-        return a.at == b.at;
-    };
-    for (auto first = facts.turns.begin(); first != facts.turns.end();) {
-        const auto end = std::find_if_not(first, facts.turns.end(),
-                                          [&](const auto& turn) { return together(turn, *first); });
-        const std::span<const ScheduleFacts::Turn> of_port(first, end);
-        // Most of what crosses a port agrees wherever it meets; else what counts is what meets at one link.
-        if (!agree(of_port, common) && !agree_at_links(schedule, machine, of_port, common)) {
-            return std::nullopt;
-        }
-        first = end;
-    }
-    return common;
 }
 
 }  // namespace podsim::sim

@@ -47,15 +47,6 @@ struct ScheduleFacts {
         std::uint32_t first = 0;
         std::uint32_t count = 0;
     };
-    /// A hop by the port and phase in which it is served, and rank.
-    struct Turn {
-        std::uint64_t at = 0;
-        std::uint64_t rank = 0;
-        std::uint32_t transfer = 0;
-        std::uint32_t hop = 0;  ///< of the schedule
-        friend auto operator<=>(const Turn&, const Turn&) = default;
-    };
-
     [[nodiscard]] std::span<const Kind> kinds_of(std::size_t role) const {
         return std::span(kinds).subspan(first_kind[role], first_kind[role + 1] - first_kind[role]);
     }
@@ -64,7 +55,8 @@ struct ScheduleFacts {
     std::vector<Kind> kinds;              ///< role by role, in each in the order of hashes
     std::vector<std::size_t> first_kind;  ///< [role], and the end
     bool kinds_differ_in_hash = true;     ///< where two share one, nothing is shown of the schedule
-    std::vector<Turn> turns;              ///< in order
+    std::vector<std::uint32_t> by_rank;   ///< transfers, in the order of their ranks
+    std::size_t phases = 0;               ///< of hops: all are below it
 };
 
 /// [transfer]: its image; nothing where the mirror is no symmetry of the schedule, or not of the order at links.
@@ -72,13 +64,5 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
                                                               const ScheduleFacts& facts,
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored);
-
-/// The least rank among a transfer's images, where these orders agree at every link: nothing where they do not.
-/// `ranks`: the least among the images of mirrors before, which commute with this one; at first the transfers' own.
-std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
-                                                       const Machine& machine,
-                                                       const ScheduleFacts& facts,
-                                                       const std::vector<std::uint64_t>& ranks,
-                                                       const std::vector<std::uint32_t>& image);
 
 }  // namespace podsim::sim

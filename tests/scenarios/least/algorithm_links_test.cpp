@@ -6,8 +6,10 @@
 #include <limits>
 #include <random>
 
+#include "collectives/algorithms/ring_step_schedule.h"
 #include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/operations.h"
+#include "collectives/paths/factors.h"
 #include "collectives/paths/ports.h"
 #include "topology/lattice/places.h"
 
@@ -19,10 +21,8 @@ using collectives::Operation;
 using topology::Lattice;
 
 /// [place][port]: the bytes of all messages of all groups.
-std::vector<std::vector<double>> bytes_sent(const collectives::CollectiveCall& call) {
-    collectives::ShiftTable shifts{topology::Places(call.slice, 1)};
-    const sim::Schedule schedule =
-        collectives::build_schedule(call, {.payloads = false}, shifts).schedule;
+std::vector<std::vector<double>> bytes_sent(const sim::Schedule& schedule,
+                                            const collectives::ShiftTable& shifts) {
     const topology::Places& places = shifts.places();
     std::vector<std::vector<double>> bytes(
         static_cast<std::size_t>(places.size()),
@@ -90,7 +90,10 @@ TEST(AlgorithmLinks, AreThoseOfTheMessagesOfRandomGroups) {
                                              .bytes = sim::Bytes(kBytes)};
             for (const auto algorithm : collectives::info(operation).candidates(call)) {
                 call.algorithm = algorithm;
-                sent.push_back(bytes_sent(call));
+                collectives::ShiftTable shifts{topology::Places(slice, 1)};
+                const sim::Schedule schedule =
+                    collectives::build_schedule(call, {.payloads = false}, shifts).schedule;
+                sent.push_back(bytes_sent(schedule, shifts));
             }
             ASSERT_EQ(links.held.size(), sent.size());
             for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -118,6 +121,49 @@ TEST(AlgorithmLinks, AreThoseOfTheMessagesOfRandomGroups) {
         }
     }
     EXPECT_GT(strided, 20);
+}
+
+// Of steps along rings and lines, strided and not, one way and both: on every link up and down, to the byte.
+TEST(StepLinks, AreThoseOfTheMessagesOfRandomFactors) {
+    std::mt19937_64 random(20261128);
+    int both_ways = 0;
+    for (int round = 0; round < 200; ++round) {
+        Lattice slice;
+        slice.lengths = {std::vector{4, 6, 8, 12, 20}[random() % 5], 2, 1};
+        slice.wrapped = {random() % 2 == 0, false, false};
+        const Group group = random_group(slice, random);
+        for (std::size_t f = 0; f < group.size(); ++f) {
+            const topology::AxisFactor& factor = group[f];
+            const bool ring = collectives::factor_kind(slice, factor).ring;
+            const int direction = ring && factor.length == 2 && random() % 2 == 0 ? 0
+                                  : random() % 2 == 0                             ? 1
+                                                                                  : -1;
+            both_ways += direction == 0 ? 1 : 0;
+            const StepLinks links = step_links(slice, factor, direction);
+            EXPECT_EQ(links.up.empty(), ring);
+            collectives::ShiftTable shifts{topology::Places(slice, 1)};
+            constexpr double kBytes = 1024;
+            const auto sent =
+                bytes_sent(collectives::build_ring_step(
+                               slice, group, {static_cast<int>(f), direction, sim::Bytes(kBytes)},
+                               collectives::Motion::gather, {}, shifts)
+                               .schedule,
+                           shifts);
+            const auto axis = static_cast<std::size_t>(factor.axis);
+            const std::size_t last = static_cast<std::size_t>(slice.lengths[axis]) - 1;
+            for (int chip = 0; chip < slice.size(); ++chip) {
+                const auto at = static_cast<std::size_t>(slice.point(chip)[axis]);
+                const std::size_t mirrored = at == 0 ? last : last - at;
+                const std::vector<double>& of_chip = sent[static_cast<std::size_t>(chip)];
+                const auto up = [&](std::size_t from) { return ring ? 0 : links.up[from]; };
+                EXPECT_EQ(of_chip[collectives::port_of(factor.axis, 1)],
+                          kBytes * (links.forward + up(at)));
+                EXPECT_EQ(of_chip[collectives::port_of(factor.axis, -1)],
+                          kBytes * (links.back + up(mirrored)));
+            }
+        }
+    }
+    EXPECT_GT(both_ways, 5);
 }
 
 }  // namespace
