@@ -50,7 +50,7 @@ public:
 
     [[nodiscard]] bool watches_hops() const override {
         for (std::size_t i = 0; i < step_.handovers.size(); ++i) {
-            if (is_handover(sim::OperationId(i)) || is_ring_step(sim::OperationId(i))) {
+            if (is_handover(sim::OperationId(i))) {
                 return true;
             }
         }
@@ -79,6 +79,10 @@ public:
         if (!wanted_.empty()) {
             begun_by(place.index(), task.index(), began);
         }
+        const sim::Task& done = graph_at(place.index()).tasks[task.index()];
+        if (done.operation != sim::kNoOperation && is_ring_step(sim::OperationId(done.operation))) {
+            sent_by(place.index(), done.operation, began);
+        }
         const std::uint32_t chip = chip_[place.index()];
         if (chip == kNotKept) {
             return;
@@ -86,7 +90,6 @@ public:
         chips_[chip].began[task.index()] = began;
         sim::Time& ended = chips_[chip].ended[task.index()];
         ended = std::max(ended, now);
-        const sim::Task& done = graph_at(place.index()).tasks[task.index()];
         if (done.operation == sim::kNoOperation) {
             Stream& stream = streams_[chip];
             stream.ended = std::max(stream.ended, now);
@@ -104,17 +107,10 @@ public:
 
     void transfer_arrived(sim::OperationId operation, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t /*transfer*/, sim::Time now) override {
-        const std::uint32_t to = chip_[destination.index()];
-        if (is_ring_step(operation)) {
-            if (to != kNotKept) {
-                chips_[to].sent[task_of(destination.index(), operation)] =
-                    let_go_.at({operation, source});
-            }
-            return;
-        }
         if (!is_handover(operation)) {
             return;
         }
+        const std::uint32_t to = chip_[destination.index()];
         const LoweredStep::HandoverEnds& ends = step_.handovers[operation.index()];
         if (const std::uint32_t chip = chip_[source.index()]; chip != kNotKept) {
             chips_[chip].ended[ends.sends] = now;
@@ -126,7 +122,7 @@ public:
 
     void transfer_fired(sim::OperationId operation, sim::PlaceId source, std::uint32_t /*transfer*/,
                         sim::Time now) override {
-        if (is_handover(operation) || is_ring_step(operation)) {
+        if (is_handover(operation)) {
             let_go_.try_emplace({operation, source}, now);
         }
     }
@@ -212,6 +208,40 @@ private:
         return step_.groups_of_operation[operation.index()] == LoweredStep::kRingStep;
     }
 
+    /// Messages of a ring step are ready to leave when it begins at their sender.
+    void sent_by(std::size_t place, std::uint32_t operation, sim::Time began) {
+        for (const std::uint32_t to : receivers_of(operation)[place]) {
+            if (chip_[to] != kNotKept) {
+                chips_[chip_[to]].sent[task_of(to, sim::OperationId(operation))] = began;
+            }
+        }
+    }
+
+    /// [place]: where it sends in a ring step.
+    const std::vector<std::vector<std::uint32_t>>& receivers_of(std::uint32_t operation) {
+        const sim::Workload& workload = step_.workload;
+        const sim::OperationSpec& spec = workload.operations[operation];
+        const auto [entry, added] = receivers_.try_emplace({spec.schedule, spec.placement});
+        if (added) {
+            const sim::Schedule& schedule = workload.schedules[spec.schedule];
+            const std::vector<std::uint32_t>& roles = spec.placement == sim::kOwnPlacement
+                                                          ? schedule.role_of_place
+                                                          : workload.placements[spec.placement];
+            entry->second.resize(roles.size());
+            for (std::size_t place = 0; place < roles.size(); ++place) {
+                if (roles[place] == sim::kAbsent) {
+                    continue;
+                }
+                const sim::Role& role = schedule.roles[roles[place]];
+                for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+                    entry->second[place].push_back(workload.machine.shifted(
+                        schedule.transfers[role.first_transfer + i].destination_shift, place));
+                }
+            }
+        }
+        return entry->second;
+    }
+
     /// The task of a ring step at a place.
     std::size_t task_of(std::size_t place, sim::OperationId operation) {
         const std::uint32_t graph = step_.workload.graph_of_place[place];
@@ -253,7 +283,10 @@ private:
     std::vector<std::set<std::uint32_t>> wanted_;  ///< [groups]: those of the chips that are kept
     /// Of operation and group.
     std::map<std::pair<std::uint32_t, std::uint32_t>, sim::Time> last_began_;
-    /// When the first message of a handover or ring step was ready to leave its sender.
+    /// By schedule and placement of a ring step.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::vector<std::uint32_t>>>
+        receivers_;
+    /// When the first message of a handover was ready to leave its sender.
     std::map<std::pair<sim::OperationId, sim::PlaceId>, sim::Time> let_go_;
 };
 

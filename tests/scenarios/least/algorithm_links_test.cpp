@@ -127,7 +127,7 @@ TEST(AlgorithmLinks, AreThoseOfTheMessagesOfRandomGroups) {
 TEST(StepLinks, AreThoseOfTheMessagesOfRandomFactors) {
     std::mt19937_64 random(20261128);
     int both_ways = 0;
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 800; ++round) {
         Lattice slice;
         slice.lengths = {std::vector{4, 6, 8, 12, 20}[random() % 5], 2, 1};
         slice.wrapped = {random() % 2 == 0, false, false};
