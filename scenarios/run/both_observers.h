@@ -14,6 +14,9 @@ public:
     [[nodiscard]] bool watches_hops() const override {
         return first_watches_hops_ || second_.watches_hops();
     }
+    [[nodiscard]] bool counts_links() const override {
+        return first_.counts_links() || second_.counts_links();
+    }
     void reached(const sim::Reached& reached) override {
         first_.reached(reached);
         second_.reached(reached);

@@ -1,6 +1,7 @@
 #include "scenarios/run/run_step.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "scenarios/run/both_observers.h"
 #include "sim/executor/executor.h"
+#include "sim/workload/carried_in_all.h"
 
 namespace podsim::scenarios {
 
@@ -46,6 +48,13 @@ public:
         }
         starts_.assign(options.times_left.size(), {sim::Time::max(), kept_});
         note_groups();
+        const sim::Machine& machine = step.workload.machine;
+        if (options.longest < sim::Time::max() && machine.index_at_shared.empty() &&
+            !machine.isolated_operations) {
+            to_carry_ = sim::carried_in_all(step.workload);
+            ends_with_links({}, {});
+            end_early();
+        }
     }
 
     [[nodiscard]] bool watches_hops() const override {
@@ -56,6 +65,8 @@ public:
         }
         return false;
     }
+
+    [[nodiscard]] bool counts_links() const override { return !to_carry_.empty(); }
 
     /// The step surely takes so long, by what has happened. All that is ended early would be in doubt if it did not.
     void check_end(sim::Time end) const {
@@ -70,9 +81,10 @@ public:
         for (const Stream& stream : streams_) {
             at_least_ = std::max(at_least_, stream.ended + stream.left);
         }
-        if (at_least_ > options_.longest) {
-            throw TakesLonger(at_least_);
+        if (!to_carry_.empty()) {
+            ends_with_links(reached.now, reached.links);
         }
+        end_early();
     }
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
@@ -155,6 +167,26 @@ private:
 
     [[nodiscard]] const sim::TaskGraph& graph_at(std::size_t place) const {
         return step_.workload.graphs[step_.workload.graph_of_place[place]];
+    }
+    void end_early() const {
+        if (at_least_ > options_.longest) {
+            throw TakesLonger(at_least_);
+        }
+    }
+    /// No link carries what it has not carried until now faster than by its rate. `so_far`: [place][port]; nothing at the beginning.
+    void ends_with_links(sim::Time now, std::span<const sim::LinkTotals> so_far) {
+        constexpr double kSure = 1 - 1e-9;  // sums of rounded bytes
+        const std::vector<sim::LinkSpec>& links = step_.workload.machine.links;
+        double longest = 0;
+        for (std::size_t link = 0; link < links.size(); ++link) {
+            const std::int64_t units =
+                to_carry_[link] - (so_far.empty() ? 0 : so_far[link].carried_units);
+            longest = std::max(
+                longest, static_cast<double>(units) / sim::kCarriedUnit / links[link].rate.value());
+        }
+        at_least_ = std::max(
+            at_least_,
+            now + sim::Time{static_cast<std::int64_t>(std::floor(longest * 1e12 * kSure))});
     }
     [[nodiscard]] bool is_handover(sim::OperationId operation) const {
         return step_.handovers[operation.index()].sends != workloads::kWholeStep;
@@ -272,11 +304,12 @@ private:
 
     const LoweredStep& step_;
     const RunOptions options_;
-    int kept_ = 0;                     ///< chips
-    std::vector<Start> starts_;        ///< by operation, where times left are known
-    sim::Time at_least_{};             ///< when the step ends
-    std::vector<Stream> streams_;      ///< by chip; nothing of those that are not kept
-    std::vector<std::uint32_t> chip_;  ///< [place]
+    int kept_ = 0;                        ///< chips
+    std::vector<Start> starts_;           ///< by operation, where times left are known
+    sim::Time at_least_{};                ///< when the step ends
+    std::vector<std::int64_t> to_carry_;  ///< sim::carried_in_all, of a run that may be ended early
+    std::vector<Stream> streams_;         ///< by chip; nothing of those that are not kept
+    std::vector<std::uint32_t> chip_;     ///< [place]
     std::map<std::uint32_t, std::vector<std::size_t>> task_of_;  ///< [graph][operation]
     std::vector<ChipRun> chips_;
     std::vector<std::vector<std::uint32_t>> images_;  ///< [simulated place]: places of the layout

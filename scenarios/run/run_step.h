@@ -55,7 +55,8 @@ struct RunOptions {
     Watch* watch = nullptr;           ///< sees how far the run is
     sim::Observer* beside = nullptr;  ///< hears of all that happens
     /// Throws TakesLonger as soon as the step cannot end by then. A chip computes one thing at a time, none of it in less than it takes
-    /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute.
+    /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute; and a
+    /// link carries no more than its rate lets it, so that it ends no sooner than what a link has still to carry.
     sim::Time longest = sim::Time::max();
     /// Of a step of one program, by operation: a step ends no sooner than so long after the first of its chips begins that operation.
     std::span<const sim::Time> times_left{};

@@ -139,12 +139,13 @@ private:
     // recursion, are not: the code of a hop stays small.
     [[gnu::flatten]] void play_rounds_inlined() { play_rounds(); }
 
-    static constexpr std::uint64_t kFirstReport = 1 << 12;    ///< after so many played events
-    static constexpr std::uint64_t kShareBetweenReports = 4;  ///< then after a quarter more
+    static constexpr std::uint64_t kFirstReport = 1 << 12;     ///< after so many played events
+    static constexpr std::uint64_t kShareBetweenReports = 16;  ///< then after a sixteenth more
     static constexpr std::uint64_t kMostBetweenReports = 1 << 18;
     static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
 
     RunState state_;
+    const bool counts_links_ = state_.observer != nullptr && state_.observer->counts_links();
     const bool watched_ = state_.hop_observer != nullptr || state_.memories.active();  ///< hops
     std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
     Pending pending_;

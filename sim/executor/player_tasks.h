@@ -83,7 +83,9 @@ void Player<Pending>::report_progress() {
     const std::uint64_t played = played_events();
     next_report_ =
         state_.result.events + std::min(played / kShareBetweenReports, kMostBetweenReports);
-    state_.observer->reached({state_.now, state_.result.events, all_events_, played});
+    const std::vector<LinkTotals> links =
+        counts_links_ ? state_.link_totals() : std::vector<LinkTotals>{};
+    state_.observer->reached({state_.now, state_.result.events, all_events_, played, links});
 }
 
 template <class Pending>

@@ -14,16 +14,9 @@
 #include "sim/base/time.h"
 #include "sim/state/far_waiting.h"
 #include "sim/state/waiting.h"
+#include "sim/workload/result.h"
 
 namespace podsim::sim {
-
-/// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
-inline constexpr double kCarriedUnit = 1024;
-inline std::int64_t carried_units(Bytes bytes) {
-    // Never negative, so that adding a half rounds to the nearest.
-    const double up_to_a_half_more = bytes.value() * kCarriedUnit + 0.5;
-    return static_cast<std::int64_t>(up_to_a_half_more);
-}
 
 /// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link.
 ///

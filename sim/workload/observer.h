@@ -1,8 +1,12 @@
 // Watching a run without being part of it.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "sim/base/ids.h"
 #include "sim/base/time.h"
+#include "sim/workload/result.h"
 
 namespace podsim::sim {
 
@@ -21,8 +25,9 @@ struct Holding {
 struct Reached {
     Time now;
     std::uint64_t events = 0;
-    std::uint64_t all_events = 0;  ///< at the end
-    std::uint64_t played = 0;      ///< of `events`: those that were not skipped as repeats
+    std::uint64_t all_events = 0;         ///< at the end
+    std::uint64_t played = 0;             ///< of `events`: those that were not skipped as repeats
+    std::span<const LinkTotals> links{};  ///< [place][port], where the observer counts them
 };
 
 /// Called by the executor as things happen. The defaults ignore everything.
@@ -36,7 +41,9 @@ public:
     /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
     /// one without observer.
     [[nodiscard]] virtual bool watches_hops() const { return true; }
-    /// Called between instants: once some 4,096 events have been played, then each time after a quarter more, and at the
+    /// Whether it wants to hear what links have carried each time that it hears how far the run is; asked once.
+    [[nodiscard]] virtual bool counts_links() const { return false; }
+    /// Called between instants: once some 4,096 events have been played, then each time after a sixteenth more, and at the
     /// latest after 2^18 more (some 20 ms). So a run that is too short to be called is over at once. May throw, which
     /// ends the run.
     virtual void reached(const Reached& /*reached*/) {}

@@ -9,11 +9,21 @@
 
 namespace podsim::sim {
 
+/// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
+inline constexpr double kCarriedUnit = 1024;
+inline std::int64_t carried_units(Bytes bytes) {
+    // Never negative, so that adding a half rounds to the nearest.
+    const double up_to_a_half_more = bytes.value() * kCarriedUnit + 0.5;
+    return static_cast<std::int64_t>(up_to_a_half_more);
+}
+
 struct LinkTotals {
     Time busy;
-    std::int64_t carried_units = 0;  ///< in 1/1024 byte: sums are exact in any order
+    std::int64_t carried_units = 0;
 
-    [[nodiscard]] Bytes carried() const { return Bytes(static_cast<double>(carried_units) / 1024); }
+    [[nodiscard]] Bytes carried() const {
+        return Bytes(static_cast<double>(carried_units) / kCarriedUnit);
+    }
     friend bool operator==(const LinkTotals&, const LinkTotals&) = default;
 };
 
