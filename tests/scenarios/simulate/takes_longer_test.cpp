@@ -83,5 +83,24 @@ TEST(TakesLonger, IsSaidSoonerWhereTimesLeftAreKnown) {
     EXPECT_LT(2 * played_until_sure(true), played_until_sure(false));
 }
 
+// Pairs half a ring apart put eight times as much on each link as neighbours would: what the links have to carry is known before the first event.
+TEST(TakesLonger, IsSaidAtOnceWhereLinksHaveTooMuchToCarry) {
+    const Scenario scenario = step_with("{fsdp: x%4 y z, tensor: x/4}");
+    const StepResult step = simulate_step(scenario, Fold::automatic, {.explain = false});
+    double busiest = 0;
+    for (const LinkUse& link : step.links) {
+        busiest =
+            link.name.starts_with("ici") ? std::max(busiest, link.busiest_bytes.value()) : busiest;
+    }
+    // At most 90 GB/s, of which the profile reaches less.
+    const sim::Time at_least{static_cast<std::int64_t>(busiest / 90e9 * 1e12)};
+    CountsPlayed watch;
+    EXPECT_THROW(
+        simulate_step(scenario, Fold::automatic,
+                      {.explain = false, .watch = &watch, .longest = {at_least.ps * 99 / 100}}),
+        TakesLonger);
+    EXPECT_EQ(watch.played, 0U);
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

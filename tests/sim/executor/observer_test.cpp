@@ -47,8 +47,7 @@ Workload operations_in_a_row(std::uint32_t operations) {
     return workload;
 }
 
-/// 6000 operations, 3,072,000 events: it is called after 2^12 events, then each time a quarter more has been played, and from 2^20 on each
-/// 2^18 later.
+/// 6000 operations, 3,072,000 events: it is called after 2^12 events, then each time a sixteenth more has been played.
 TEST(ObserverTest, HearsHowFarTheRunIs) {
     const Workload workload = operations_in_a_row(6000);
     Coarse observer;
@@ -58,16 +57,18 @@ TEST(ObserverTest, HearsHowFarTheRunIs) {
     EXPECT_EQ(result, execute(workload));
     EXPECT_EQ(observer.tasks, 8U * 6000);
     EXPECT_EQ(observer.hops, 0U);
-    // 2^12 (5/4)^25 = 2^20.05; then (3,072,000 - 2^20.05) / 2^18 = 7.6.
-    ASSERT_EQ(observer.looks.size(), 1U + 25 + 7);
+    // 2^12 (17/16)^109 = 3,035,000; that every call comes up to an instant late, the first by 24 of 4,096 events, adds up to some per cent,
+    // and the last of them is beyond the end.
+    ASSERT_EQ(observer.looks.size(), 1U + 108);
     std::uint64_t due = 1U << 12;
     for (const Reached& look : observer.looks) {
         // At the first instant that ends beyond; an instant of this run has at most a hop a link and a task a place.
         EXPECT_GE(look.events, due);
         EXPECT_LE(look.events, due + 16 + 8);
-        due = look.events + std::min<std::uint64_t>(look.events / 4, 1U << 18);
+        due = look.events + std::min<std::uint64_t>(look.events / 16, 1U << 18);
         EXPECT_EQ(look.all_events, all);
         EXPECT_EQ(look.played, look.events);  // nothing repeats
+        EXPECT_TRUE(look.links.empty());      // nobody asked
         // Operations are alike and take the same time, one after the other.
         EXPECT_NEAR(look.now.seconds() / result.end.seconds(),
                     static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 6000);
@@ -82,7 +83,7 @@ TEST(ObserverTest, HearsOfSmallRuns) {
     EXPECT_EQ(seven.looks.size(), 0U);
     Coarse nine;
     execute(operations_in_a_row(9), &nine);
-    EXPECT_EQ(nine.looks.size(), 1U);
+    EXPECT_EQ(nine.looks.size(), 2U);  // at 4,096 and 4,352
 }
 
 TEST(ObserverTest, EndsTheRun) {
@@ -92,6 +93,39 @@ TEST(ObserverTest, EndsTheRun) {
     EXPECT_THROW(execute(workload, &observer), std::runtime_error);
     EXPECT_EQ(observer.looks.size(), 1U);
     EXPECT_EQ(observer.tasks, 8U * 8);  // the ninth operation goes on
+}
+
+class CountsLinks : public Coarse {
+public:
+    [[nodiscard]] bool counts_links() const override { return true; }
+    void reached(const Reached& reached) override {
+        std::int64_t all = 0;
+        for (const LinkTotals& link : reached.links) {
+            all += link.carried_units;
+        }
+        carried.push_back(all);
+        Coarse::reached(reached);
+    }
+
+    std::vector<std::int64_t> carried;
+};
+
+/// With what links have carried until then: hops are alike in their mean, so that it grows as the events do.
+TEST(ObserverTest, HearsWhatLinksHaveCarried) {
+    const Workload workload = operations_in_a_row(100);
+    CountsLinks observer;
+    const ExecutionResult result = execute(workload, &observer);
+    std::int64_t all = 0;
+    for (const LinkTotals& link : result.links) {
+        all += link.carried_units;
+    }
+    ASSERT_GT(observer.carried.size(), 30U);
+    for (std::size_t i = 0; i < observer.carried.size(); ++i) {
+        EXPECT_NEAR(
+            static_cast<double>(observer.carried[i]) / static_cast<double>(all),
+            static_cast<double>(observer.looks[i].events) / static_cast<double>(result.events),
+            1.0 / 100);
+    }
 }
 
 /// What is skipped is not played, and brings no call nearer: 400 alike operations have 204,800 events, of which a few
