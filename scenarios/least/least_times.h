@@ -18,7 +18,8 @@
 //                        k h (f - 1) <= R B of a line, half of that of a ring,
 //                      for every factor, and h (f - 1) over the two links of a member (one of a pair on a line) is received, or
 //                      sent, by the algorithm for which the largest of these is the least.
-//   ring step          the launch cost and its bytes over one link, with the latency of that hop
+//   ring step          the launch cost and its bytes over the links of its stride, or those of the k lines in a run of s f chips that are
+//                      known to do the same over the link that all of them pass; of a step both ways half of the bytes
 //   handover           what its routes, or PCIe, need for its bytes
 //   host transfer      its bytes over PCIe
 // All rounded down, so that a sum of them is above no simulated time. Perturbations only slow things down, and make chips unlike;

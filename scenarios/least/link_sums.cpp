@@ -96,7 +96,7 @@ sim::Seconds busiest_link_time(const workloads::StepProgram& program,
         }
         if (collective->step) {
             const collectives::RingStep& step = *collective->step;
-            if (!step.senders && !slice.twisted()) {
+            if (!step.senders) {
                 const topology::AxisFactor& factor =
                     members.group[static_cast<std::size_t>(step.factor)];
                 sums[static_cast<std::size_t>(factor.axis)].add(

@@ -28,7 +28,7 @@ sim::Seconds least_link_time(const workloads::StepProgram& program, const topolo
                              const PlacedMesh& mesh, sim::BytesPerSecond link);
 
 /// The longest that the AllGathers and ReduceScatters of a program and their single steps keep any one link busy, with what their algorithms
-/// put there (algorithm_links.h): all of it has to pass in the course of the step, whenever that is. `tensor`: of those that may go in
+/// put there (algorithm_links.h; not of twisted tori): all of it has to pass in the course of the step, whenever that is. `tensor`: of those that may go in
 /// steps, where nothing says in which, nothing is said.
 sim::Seconds busiest_link_time(const workloads::StepProgram& program,
                                const topology::Lattice& slice, const PlacedMesh& mesh,

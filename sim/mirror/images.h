@@ -59,7 +59,7 @@ struct ScheduleFacts {
     std::size_t phases = 0;               ///< of hops: all are below it
 };
 
-/// [transfer]: its image; nothing where the mirror is no symmetry of the schedule, or not of the order at links.
+/// [transfer]: its image, whatever the order at links; nothing where the mirror is no symmetry of the schedule.
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
                                                               const ScheduleFacts& facts,
                                                               const AlikeShifts& alike,
