@@ -95,29 +95,10 @@ private:
         Time event;  ///< the head's at the next link, or the arrival at the destination
         Time tail;   ///< the tail's at the next link
     };
-    Crossing crossing(const Message& message, std::uint32_t link_class);
-    [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
-    void look_up(Waiting waiting, std::uint32_t link_class);
-    /// Where few hops need it, so that the code of the others stays small.
-    [[gnu::noinline]] void look_up_apart(Waiting waiting, std::uint32_t link_class) {
-        look_up(waiting, link_class);
-    }
-    void watch(std::uint32_t server, std::uint32_t source);
-    [[gnu::noinline]] void watch_apart(std::uint32_t server, std::uint32_t source) {
-        watch(server, source);
-    }
-    void demands_of(const Crossing& crossing);
-    void reads_and_writes(std::uint32_t server, std::uint32_t source);
-    void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
-                Time end) const;
-
     static constexpr std::uint32_t kNobody = 0xffffffff;
 
-    /// The last hop that was served in this round: most are like it.
+    /// What is alike for all that waits so at links of a class, in this round.
     struct ServedHop {
-        std::uint64_t order = ~std::uint64_t{0};
-        std::uint32_t what = 0;  ///< of Waiting
-        std::uint32_t link_class = 0;
         Crossing crossing;
         std::int64_t carried_units = 0;
         Times times;
@@ -128,6 +109,35 @@ private:
         std::uint32_t what_behind = 0;
         std::uint64_t order_behind = 0;
     };
+
+    /// The last that was served in this round: most are like it.
+    struct LastHop : ServedHop {
+        std::uint64_t order = ~std::uint64_t{0};
+        std::uint32_t what = 0;  ///< of Waiting
+        std::uint32_t link_class = 0;
+    };
+
+    Crossing crossing(const Message& message, std::uint32_t link_class);
+    [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
+    void look_up(Waiting waiting, std::uint32_t link_class, ServedHop& hop);
+    /// Where few hops need it, so that the code of the others stays small.
+    [[gnu::noinline]] void look_up_last(Waiting waiting, std::uint32_t link_class) {
+        last_.order = waiting.order;
+        last_.what = waiting.what;
+        last_.link_class = link_class;
+        look_up(waiting, link_class, last_);
+    }
+    void begin_hop(std::uint32_t server_number, LinkServers::At& server, Waiting first,
+                   const ServedHop& hop);
+    void watch(std::uint32_t server, std::uint32_t source, const ServedHop& hop);
+    [[gnu::noinline]] void watch_apart(std::uint32_t server, std::uint32_t source,
+                                       const ServedHop& hop) {
+        watch(server, source, hop);
+    }
+    void demands_of(ServedHop& hop, std::uint32_t link_class) const;
+    void reads_and_writes(std::uint32_t server, std::uint32_t source, const ServedHop& hop);
+    void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
+                Time end) const;
 
     struct GoesBefore {
         const RunState& state;
@@ -153,7 +163,7 @@ private:
         ~std::uint64_t{0};          ///< after so many events; never without an observer
     std::uint64_t all_events_ = 0;  ///< with an observer
     const GoesBefore goes_before_{state_};
-    ServedHop last_;
+    LastHop last_;  ///< kept where hops are many that are alike: of several members
     std::vector<std::uint32_t> listed_;  ///< servers to which something came in this round
     std::vector<std::uint32_t> freed_;   ///< servers whose link frees in this round
 };

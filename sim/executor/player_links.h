@@ -12,28 +12,30 @@ namespace podsim::sim {
 /// Every idle server that has messages waiting picks one.
 template <class Pending>
 void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
+    constexpr bool kMany = Pending::kMostMembers > 1;
     last_.order = ~std::uint64_t{0};
     Time free_at{-1};
     std::uint32_t port = 0;
     typename Pending::Group freeing{};
     for (std::size_t i = 0; i < servers.size(); ++i) {
-        if (i + 2 * kAhead < servers.size()) {
+        if (kMany && i + 2 * kAhead < servers.size()) {
             state_.servers.prefetch(servers[i + 2 * kAhead]);
             state_.servers.prefetch_near(servers[i + kAhead]);
         }
-        LinkServers::At server = state_.servers.at(servers[i]);
+        const std::uint32_t number = servers[i];
+        LinkServers::At server = state_.servers.at(number);
         server.unlist();
         if (server.can_serve(state_.now)) {
-            serve(servers[i], server);
+            serve(number, server);
         }
         if (server.has_waiting() && server.free_at() != Time::max()) {
             server.set_free_event_due();
-            if (server.free_at() != free_at || server.port() != port) {
+            if (!kMany || server.free_at() != free_at || server.port() != port) {
                 free_at = server.free_at();
                 port = server.port();
                 freeing = pending_.links_free(free_at, port);
             }
-            pending_.add(freeing, servers[i]);
+            pending_.add(freeing, number);
         }
     }
     servers.clear();
@@ -44,69 +46,75 @@ template <class Pending>
 void Player<Pending>::serve(std::uint32_t number, LinkServers::At& server) {
     const Waiting first = server.take_first();
     ++state_.result.events;
-    if (first.order != last_.order || first.what != last_.what ||
-        server.link_class() != last_.link_class) {
-        if constexpr (Pending::kMostMembers == 1) {
-            look_up(first, server.link_class());
-        } else {
-            look_up_apart(first, server.link_class());
+    if constexpr (Pending::kMostMembers == 1) {
+        ServedHop hop;
+        look_up(first, server.link_class(), hop);
+        begin_hop(number, server, first, hop);
+    } else {
+        if (first.order != last_.order || first.what != last_.what ||
+            server.link_class() != last_.link_class) {
+            look_up_last(first, server.link_class());
         }
+        begin_hop(number, server, first, last_);
     }
-    server.hold(state_.now, last_.times.end, last_.carried_units);
+}
+
+template <class Pending>
+void Player<Pending>::begin_hop(std::uint32_t server_number, LinkServers::At& server, Waiting first,
+                                const ServedHop& hop) {
+    server.hold(state_.now, hop.times.end, hop.carried_units);
     if (watched_) {
         if constexpr (Pending::kMostMembers == 1) {
-            watch(number, first.source);
+            watch(server_number, first.source, hop);
         } else {
-            watch_apart(number, first.source);
+            watch_apart(server_number, first.source, hop);
         }
     }
-    pending_.add(last_.next, first.source);
-    if (last_.goes_on_as != kNobody) {
-        state_.messages.join(last_.goes_on_as);
+    pending_.add(hop.next, first.source);
+    if (hop.goes_on_as != kNobody) {
+        state_.messages.join(hop.goes_on_as);
     }
     if (first.on_later_hop()) {
         state_.messages.leave(first.message());
     } else if (first.more_behind()) {
-        server.add_unlisted({last_.order_behind, last_.what_behind, first.source}, goes_before_);
+        server.add_unlisted({hop.order_behind, hop.what_behind, first.source}, goes_before_);
     }
 }
 
 /// Whoever wants to hear of the hop hears of it.
 template <class Pending>
-void Player<Pending>::watch(std::uint32_t server, std::uint32_t source) {
+void Player<Pending>::watch(std::uint32_t server, std::uint32_t source, const ServedHop& hop) {
     if (state_.hop_observer != nullptr) {
-        report(server, last_.crossing, source, last_.times.end);
+        report(server, hop.crossing, source, hop.times.end);
     }
     if (state_.memories.active()) {
-        reads_and_writes(server, source);
+        reads_and_writes(server, source, hop);
     }
 }
 
-/// What is alike for all that waits so at links of a class, in this round.
 template <class Pending>
-void Player<Pending>::look_up(Waiting waiting, std::uint32_t link_class) {
+void Player<Pending>::look_up(Waiting waiting, std::uint32_t link_class, ServedHop& hop) {
     const Message message = state_.message_of(waiting);
-    last_.order = waiting.order;
-    last_.what = waiting.what;
-    last_.link_class = link_class;
-    last_.crossing = crossing(message, link_class);
-    const Crossing& crossing = last_.crossing;
-    last_.carried_units = crossing.path->carried_units;
-    last_.times =
+    hop.crossing = crossing(message, link_class);
+    const Crossing& crossing = hop.crossing;
+    hop.carried_units = crossing.path->carried_units;
+    hop.times =
         times_of(crossing, std::max(state_.now + crossing.path->hold, message.tail_arrival));
     if (state_.memories.active()) {
-        demands_of(crossing);
+        demands_of(hop, link_class);
     }
     if (crossing.hop + 1 == crossing.path->hop_count) {
-        __builtin_prefetch(state_.operations[crossing.number].table->edges.data() +
-                           crossing.path->first_edge);  // for its arrival
-        last_.goes_on_as = kNobody;
-        last_.next = pending_.transfers_arrived(last_.times.event, *crossing.wave, crossing.number,
-                                                crossing.transfer);
+        if constexpr (Pending::kMostMembers > 1) {
+            __builtin_prefetch(state_.operations[crossing.number].table->edges.data() +
+                               crossing.path->first_edge);  // for its arrival
+        }
+        hop.goes_on_as = kNobody;
+        hop.next = pending_.transfers_arrived(hop.times.event, *crossing.wave, crossing.number,
+                                              crossing.transfer);
     } else {
-        std::tie(last_.next, last_.goes_on_as) =
-            pending_.heads_arrived(last_.times.event, *crossing.wave, state_.messages,
-                                   {.tail_arrival = last_.times.tail,
+        std::tie(hop.next, hop.goes_on_as) =
+            pending_.heads_arrived(hop.times.event, *crossing.wave, state_.messages,
+                                   {.tail_arrival = hop.times.tail,
                                     .operation = crossing.number,
                                     .transfer = crossing.transfer,
                                     .hop = crossing.hop + 1});
@@ -114,9 +122,9 @@ void Player<Pending>::look_up(Waiting waiting, std::uint32_t link_class) {
     if (waiting.more_behind()) {
         const TransferTable& table = *state_.operations[crossing.number].table;
         const std::uint32_t behind = table.behind[crossing.transfer];
-        last_.order_behind =
+        hop.order_behind =
             state_.order_of(crossing.number, table.paths[behind].phase, waiting.instant());
-        last_.what_behind = table.has_behind(behind) ? behind | Waiting::kMoreBehind : behind;
+        hop.what_behind = table.has_behind(behind) ? behind | Waiting::kMoreBehind : behind;
     }
 }
 

@@ -8,47 +8,38 @@
 
 namespace podsim::sim {
 
-/// std::llround(rate * passes), without the call where the rate is a whole number.
-inline std::int64_t demand_of(double rate, std::uint8_t passes) {
-    constexpr double kExact = 0x1p45;  // below, products too are whole numbers without rounding
-    if (rate < kExact) {
-        const auto whole = static_cast<std::int64_t>(rate);
-        if (static_cast<double>(whole) == rate) {
-            return whole * passes;
-        }
-    }
-    return std::llround(rate * passes);
-}
-
 /// What a message asks for that crosses a link: on its first link it reads its source's memory, on its last it writes its
 /// destination's. Nothing on a link of infinite rate, and nothing of chips in between. Behind a slower link its bytes come as that one
 /// lets them, over all the time for which it holds this one.
 template <class Pending>
-void Player<Pending>::demands_of(const Crossing& crossing) {
-    const TransferPath& path = *crossing.path;
-    const bool takes_time = last_.times.end > state_.now;
-    const Time held = last_.times.end - state_.now;
+void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) const {
+    const TransferPath& path = *hop.crossing.path;
+    const Time held = hop.times.end - state_.now;
+    const bool reads = held.ps > 0 && hop.crossing.hop == 0;
+    const bool writes = held.ps > 0 && hop.crossing.hop + 1 == path.hop_count;
+    const std::int64_t whole = state_.whole_rates[link_class];
+    if (held == path.hold && whole > 0) {
+        hop.reads = reads ? whole * path.reads : 0;
+        hop.writes = writes ? whole * path.writes : 0;
+        return;
+    }
     const double rate =
-        held == path.hold ? crossing.link->rate.value()
+        held == path.hold ? hop.crossing.link->rate.value()
                           : static_cast<double>(path.carried_units) / kCarriedUnit / held.seconds();
-    last_.reads = takes_time && crossing.hop == 0 ? demand_of(rate, path.reads) : 0;
-    last_.writes =
-        takes_time && crossing.hop + 1 == path.hop_count ? demand_of(rate, path.writes) : 0;
+    hop.reads = reads ? std::llround(rate * path.reads) : 0;
+    hop.writes = writes ? std::llround(rate * path.writes) : 0;
 }
 
-/// A message begins to cross a link as last_ says.
+/// A message begins to cross a link.
 template <class Pending>
-void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source) {
-    const Crossing& crossing = last_.crossing;
-    const HeldMessage message{crossing.number, crossing.transfer, source, crossing.hop};
-    if (last_.reads > 0) {
-        state_.memories.begin_hold(Memories::kRead, source, server, message, last_.reads,
-                                   last_.times.end, state_.now);
-    }
-    if (last_.writes > 0) {
-        state_.memories.begin_hold(Memories::kWrite,
+void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source,
+                                       const ServedHop& hop) {
+    const Crossing& crossing = hop.crossing;
+    if (hop.reads > 0 || hop.writes > 0) {
+        state_.memories.begin_hold(server,
+                                   {crossing.number, crossing.transfer, source, crossing.hop},
                                    state_.machine.shifted(crossing.path->destination_shift, source),
-                                   server, message, last_.writes, last_.times.end, state_.now);
+                                   hop.reads, hop.writes, hop.times.end, state_.now);
     }
     if (state_.memories.any_news()) {
         hear_memories();

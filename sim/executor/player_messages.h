@@ -139,11 +139,12 @@ void Player<Pending>::depart(const Departure& departure, Members sources) {
     Some servers;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         servers[i] = departure.first_server + departure.at[sources[i]];
-        state_.servers.prefetch_state(servers[i]);
     }
-    state_.servers.prefetch_far(
-        std::span(servers).first(sources.size()),
-        static_cast<std::uint32_t>(departure.order >> Waiting::kInstantBits));
+    if constexpr (Pending::kMostMembers > 1) {
+        state_.servers.prefetch_states(
+            std::span(servers).first(sources.size()),
+            static_cast<std::uint32_t>(departure.order >> Waiting::kInstantBits));
+    }
     const std::uint64_t order = departure.order;
     const std::uint32_t what = departure.what;
     for (std::size_t i = 0; i < sources.size(); ++i) {

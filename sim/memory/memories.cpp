@@ -51,7 +51,7 @@ void Memories::follow(std::uint32_t place, Time now) {
             places_[place].bound -= std::exchange(load.demand, 0);
         }
     }
-    server.share_out();
+    server.share_out(now);
     for (const SharedServer::Stream& stream : server.streams()) {
         if (stream.key.kind != kWork && stream.share < stream.demand) {
             hold_up(place, stream.key);
@@ -65,9 +65,8 @@ void Memories::hold_up(std::uint32_t place, SharedServer::Key key) {
     const std::uint32_t server = key.number;
     const bool known = links_.contains(server);
     if (!known) {
-        const std::size_t slot = slots_.slot_of(place, key);
-        const HeldMessage& message = slots_.stream(place, slot).message;
-        links_.add(server, message, slots_.load(place, slot).end);
+        const HeldMessage& message = slots_.message_on(server);
+        links_.add(server, message, slots_.load(place, slots_.find_slot(place, key)).end);
         held_on_.push_back(server);
         late_.find_or_add(id_of(message)).links.push_back(server);
     }
@@ -169,8 +168,7 @@ bool Memories::arrives(const MessageId& message, Time now) {
 }
 
 bool Memories::settled_up() const {
-    return links_.empty() && late_.empty() &&
-           std::ranges::all_of(servers_, &SharedServer::settled_up) &&
+    return links_.empty() && late_.empty() && std::ranges::all_of(servers_, &SharedServer::empty) &&
            std::ranges::all_of(overdue_, &std::vector<std::uint32_t>::empty);
 }
 
@@ -184,9 +182,7 @@ std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time n
                            .left = Work{demand} * (end.ps - now.ps)});
         }
     }
-    SharedServer server = servers_[place];
-    server.settle(now);
-    for (const SharedServer::Stream& stream : server.streams()) {
+    for (const SharedServer::Stream& stream : servers_[place].streams()) {
         const bool overdue =
             stream.key.kind == kWork &&
             std::ranges::find(overdue_[place], stream.key.number) != overdue_[place].end();
@@ -195,7 +191,7 @@ std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time n
                        .followed = true,
                        .overdue = overdue,
                        .share = stream.share,
-                       .left = stream.left});
+                       .left = stream.left_at(now)});
     }
     return all;
 }
@@ -207,12 +203,15 @@ std::optional<Time> Memories::wake_of(std::uint32_t place) const {
 void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std::uint32_t tasks,
                     const ImageOf& image_of) {
     for (const std::uint32_t place : places) {
-        skip_streams(place, later_by, tasks, image_of);
+        skip_streams(place, later_by, tasks);
         places_[place].wake += any_followed(place) ? later_by : Time{};
         for (std::uint32_t& task : overdue_[place]) {
             task += tasks;
         }
     }
+    slots_.for_each_message([&](HeldMessage& message) {
+        message.operation = image_of(message.operation).value_or(message.operation);
+    });
     for (const std::uint32_t server : links_.servers()) {
         FollowedLink& link = links_[server];
         if (const auto image = image_of(link.message.operation)) {
@@ -230,18 +229,10 @@ void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std
     });
 }
 
-void Memories::skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks,
-                            const ImageOf& image_of) {
+void Memories::skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks) {
     for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
-        StreamSlots::Load& load = slots_.load(place, slot);
-        StreamSlots::Stream& stream = slots_.stream(place, slot);
-        load.end += later_by;
-        if (stream.owner.kind == kWork) {
-            stream.number += tasks;
-        } else if (load.demand > 0 || servers_[place].holds(stream.key())) {
-            std::uint32_t& operation = stream.message.operation;
-            operation = image_of(operation).value_or(operation);
-        }
+        slots_.load(place, slot).end += later_by;
+        slots_.stream(place, slot).task += tasks;
     }
     servers_[place].skip(
         later_by, [&](SharedServer::Key& key) { key.number += key.kind == kWork ? tasks : 0; });

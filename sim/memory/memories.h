@@ -61,22 +61,29 @@ public:
     void begin_work(std::uint32_t place, std::uint32_t resource, std::uint32_t task,
                     std::int64_t demand, Time alone, Time now) {
         if (places_[place].at_risk && demand > 0 && alone.ps > 0) {
-            begin(place, {kWork, resource}, demand, now + alone).number = task;
+            const std::size_t slot = slots_.find_slot(place, {kWork, resource});
+            begin(place, slots_.load(place, slot), demand, now + alone);
+            slots_.stream(place, slot).task = task;
             check_if_many(place, now);
         }
     }
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
-    /// A message reads or writes (`kRead`, `kWrite`) the place's memory at that demand, above zero, until the link is free,
-    /// later than now.
-    void begin_hold(std::uint32_t kind, std::uint32_t place, std::uint32_t server,
-                    const HeldMessage& message, std::int64_t demand, Time end, Time now) {
-        if (places_[place].at_risk) {
-            StreamSlots::Stream& stream = begin(place, {kind, server}, demand, end);
-            stream.number = server;
-            stream.message = message;
-            check_if_many(place, now);
+    /// A message crosses a link until `end`, later than now: it reads its source's memory and writes that of `to` at these
+    /// demands; 0: it does not.
+    void begin_hold(std::uint32_t server, const HeldMessage& message, std::uint32_t to,
+                    std::int64_t reads, std::int64_t writes, Time end, Time now) {
+        StreamSlots::OfLink& link = slots_.of_link(server);
+        link.message = message;
+        const std::uint32_t from = message.source;
+        if (reads > 0 && places_[from].at_risk) {
+            begin(from, slots_.load_of(from, {kRead, server}, link.read), reads, end);
+            check_if_many(from, now);
+        }
+        if (writes > 0 && places_[to].at_risk) {
+            begin(to, slots_.load_of(to, {kWrite, server}, link.written), writes, end);
+            check_if_many(to, now);
         }
     }
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
@@ -108,9 +115,9 @@ public:
         take(held_on_, use);
     }
 
-    static constexpr std::uint32_t kWork = 0;   ///< number: task
-    static constexpr std::uint32_t kRead = 1;   ///< number: server
-    static constexpr std::uint32_t kWrite = 2;  ///< number: server
+    static constexpr std::uint32_t kWork = StreamSlots::kWork;    ///< number: task
+    static constexpr std::uint32_t kRead = StreamSlots::kRead;    ///< number: server
+    static constexpr std::uint32_t kWrite = StreamSlots::kWrite;  ///< number: server
 
     /// Whether all that was followed has been read and written, to the last byte, and holds nothing up.
     [[nodiscard]] bool settled_up() const;
@@ -157,15 +164,11 @@ private:
     [[nodiscard]] bool any_followed(std::uint32_t place) const {
         return places_[place].wake != kNoWake;
     }
-    /// The owner's stream begins, and the one before is no more. What it is is the caller's to write.
-    StreamSlots::Stream& begin(std::uint32_t place, SharedServer::Key owner, std::int64_t demand,
-                               Time end) {
-        const std::size_t slot = slots_.slot_of(place, owner);
-        StreamSlots::Load& load = slots_.load(place, slot);
+    /// A stream begins, and the one before in its slot is no more.
+    void begin(std::uint32_t place, StreamSlots::Load& load, std::int64_t demand, Time end) {
         places_[place].bound += demand - load.demand;
         load.demand = demand;
         load.end = end;
-        return slots_.stream(place, slot);
     }
     void check_if_many(std::uint32_t place, Time now) {
         if (places_[place].bound > rate_) {
@@ -181,8 +184,7 @@ private:
     /// The streams that are followed have changed.
     void set_wake(std::uint32_t place);
     void link_ended(std::uint32_t server, Time now);
-    void skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks,
-                      const ImageOf& image_of);
+    void skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks);
 
     std::int64_t rate_ = 0;
     std::vector<Place> places_;

@@ -4,126 +4,104 @@
 #include <cassert>
 #include <limits>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 namespace podsim::sim {
 namespace {
 
-/// Picoseconds, rounded up. Most work fits into 64 bits, whose division is several times as fast.
-std::int64_t time_of(Work left, std::int64_t share) {
+/// When work of which so much is left ends. Most of it fits into 64 bits, whose division is several times as fast.
+Time end_of(Work left, std::int64_t share, Time now) {
     const Work whole = left + share - 1;
-    if (whole <= std::numeric_limits<std::int64_t>::max()) {
-        return static_cast<std::int64_t>(whole) / share;
-    }
-    return static_cast<std::int64_t>(whole / share);
-}
-
-auto rank_of(const SharedServer::Stream& stream) {
-    return std::tuple(stream.demand, stream.key);
+    const Work time = whole <= std::numeric_limits<std::int64_t>::max()
+                          ? static_cast<std::int64_t>(whole) / share
+                          : whole / share;
+    return now + Time{static_cast<std::int64_t>(std::min(time, Work{Time::max().ps - now.ps}))};
 }
 
 }  // namespace
 
 void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
     add(key, demand, alone, now);
-    share_out();
+    share_out(now);
 }
 
 void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now) {
-    settle(now);
-    std::erase_if(streams_, [&](const Stream& stream) {
-        return stream.key == key && stream.left == 0;  // the one before on that link
-    });
-    const Stream stream{
-        .demand = demand, .key = key, .left = Work{demand} * alone.ps, .share = demand};
-    streams_.insert(std::ranges::upper_bound(streams_, rank_of(stream), {}, rank_of), stream);
-    owed_ += stream.left;
+    if (const auto before = std::ranges::find(streams_, key, &Stream::key);
+        before != streams_.end() && before->end <= now) {
+        streams_.erase(before);  // on that link
+    }
+    const auto rank = [](const Stream& stream) { return std::pair(stream.demand, stream.key); };
+    const auto place = std::ranges::upper_bound(streams_, std::pair(demand, key), {}, rank);
+    streams_.insert(place, {.demand = demand,
+                            .key = key,
+                            .share = demand,
+                            .end = now + alone,
+                            .since = now,
+                            .left = Work{demand} * alone.ps});
 }
 
 void SharedServer::take_ended(Time now, std::vector<Key>& ended) {
-    settle(now);
     std::erase_if(streams_, [&](const Stream& stream) {
-        if (stream.left == 0) {
+        if (stream.end <= now) {
             ended.push_back(stream.key);
         }
-        return stream.left == 0;
+        return stream.end <= now;
     });
-    share_out();
+    share_out(now);
 }
 
-bool SharedServer::holds(Key key) const {
-    return std::ranges::find(streams_, key, &Stream::key) != streams_.end();
-}
-
-bool SharedServer::unfinished(Key key, Time now) {
-    settle(now);
+bool SharedServer::unfinished(Key key, Time now) const {
     const auto found = std::ranges::find(streams_, key, &Stream::key);
-    return found != streams_.end() && found->left > 0;
+    return found != streams_.end() && found->end > now;
 }
 
-std::int64_t SharedServer::demand(Time now) {
-    settle(now);
+std::int64_t SharedServer::demand(Time now) const {
     std::int64_t sum = 0;
     for (const Stream& stream : streams_) {
-        sum += stream.left > 0 ? stream.demand : 0;
+        sum += stream.end > now ? stream.demand : 0;
     }
     return sum;
 }
 
-Time SharedServer::next_end() const {
-    std::int64_t first = Time::max().ps - settled_.ps;
-    for (const Stream& stream : streams_) {
-        first = std::min(first, time_of(stream.left, stream.share));
-    }
-    return settled_ + Time{first};
-}
-
-void SharedServer::settle(Time now) {
-    const std::int64_t elapsed = now.ps - settled_.ps;
-    settled_ = now;
-    if (elapsed == 0) {
-        return;
-    }
-    for (Stream& stream : streams_) {
-        const Work done = std::min(Work{stream.share} * elapsed, stream.left);
-        stream.left -= done;
-        owed_ -= done;
-    }
-}
-
 /// Those that ask for least have it whole as long as that is no more than an equal part of what is left.
-void SharedServer::share_out() {
+void SharedServer::share_out(Time now) {
     std::int64_t open = 0;
     asked_ = 0;
     for (const Stream& stream : streams_) {
-        open += stream.left > 0 ? 1 : 0;
-        asked_ += stream.left > 0 ? stream.demand : 0;
+        open += stream.end > now ? 1 : 0;
+        asked_ += stream.end > now ? stream.demand : 0;
     }
+    const bool fits = asked_ <= rate_;
     std::int64_t rest = rate_;
     bool level = false;
+    next_end_ = Time::max();
     for (Stream& stream : streams_) {
-        if (stream.left == 0) {
-            stream.share = stream.demand;
-            continue;
+        if (stream.end > now) {
+            std::int64_t share = stream.demand;
+            if (!fits) {
+                const std::int64_t equal = level ? rest : rest / open;
+                level = level || stream.demand > equal;
+                rest = level ? std::max<std::int64_t>(equal, 1) : rest - stream.demand;
+                --open;
+                share = level ? rest : share;
+            }
+            if (share != stream.share) {
+                stream.left = stream.left_at(now);
+                stream.since = now;
+                stream.share = share;
+                stream.end = end_of(stream.left, share, now);
+            }
         }
-        const std::int64_t equal = level ? rest : rest / open;
-        level = level || stream.demand > equal;
-        if (level) {
-            rest = std::max<std::int64_t>(equal, 1);
-            stream.share = rest;
-        } else {
-            stream.share = stream.demand;
-            rest -= stream.demand;
-            --open;
-        }
+        next_end_ = std::min(next_end_, stream.end);
     }
-    assert(shared_out() <= rate_ || shared_out() == static_cast<std::int64_t>(streams_.size()));
+    assert(shared_out(now) <= rate_ ||
+           shared_out(now) == static_cast<std::int64_t>(streams_.size()));
 }
 
-std::int64_t SharedServer::shared_out() const {
+std::int64_t SharedServer::shared_out(Time now) const {
     return std::accumulate(streams_.begin(), streams_.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Stream& stream) {
-                               return sum + (stream.left > 0 ? stream.share : 0);
+                           [now](std::int64_t sum, const Stream& stream) {
+                               return sum + (stream.end > now ? stream.share : 0);
                            });
 }
 

@@ -6,7 +6,8 @@
 //   else           share_i = min(d_i, L), with the level L for which the shares add up to R
 // (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2). Rates are whole numbers and L is rounded down, so that of k
 // streams at the level fewer than k units a second are left unused. A stream with w left ends ceil(w / share)
-// picoseconds on: the only place where a time is rounded. Streams stand in the order of their demands and keys, and sums
+// picoseconds on: the only place where a time is rounded. While its share stays as it is so does its end, so that what a stream
+// has left is only worked out when its share changes. Streams stand in the order of their demands and keys, and sums
 // of whole numbers do not depend on it: neither keys nor the order of arrival decide anything. Streams that have ended
 // count for nothing, whether or not they have been taken out.
 #pragma once
@@ -35,54 +36,54 @@ public:
     struct Stream {
         std::int64_t demand = 0;  ///< units a second, above zero
         Key key;
-        Work left = 0;
         std::int64_t share = 0;
+        Time end;       ///< if the share stays as it is
+        Time since;     ///< when the share became what it is
+        Work left = 0;  ///< at that time
+
+        [[nodiscard]] Work left_at(Time now) const {
+            return end > now ? left - Work{share} * (now.ps - since.ps) : 0;
+        }
     };
 
     SharedServer() = default;
     explicit SharedServer(std::int64_t rate) : rate_(rate) {}
 
     [[nodiscard]] bool empty() const { return streams_.empty(); }
-    /// Whether the work that was asked for has all been done.
-    [[nodiscard]] bool settled_up() const { return streams_.empty() && owed_ == 0; }
     /// A stream that asks for `demand` and would take `alone` with it. One of that key must have ended by now.
     void begin(Key key, std::int64_t demand, Time alone, Time now);
     /// The same of one of several that begin now, after the last of which the rate is shared out.
     void add(Key key, std::int64_t demand, Time alone, Time now);
-    void share_out();
+    void share_out(Time now);
     /// The streams that have ended by now leave; their keys go to the end of `ended`.
     void take_ended(Time now, std::vector<Key>& ended);
-    /// Whether that stream is there, ended or not.
-    [[nodiscard]] bool holds(Key key) const;
     /// Whether that stream is there and has work left.
-    [[nodiscard]] bool unfinished(Key key, Time now);
+    [[nodiscard]] bool unfinished(Key key, Time now) const;
     /// What the streams that have work left ask for together.
-    [[nodiscard]] std::int64_t demand(Time now);
+    [[nodiscard]] std::int64_t demand(Time now) const;
     /// The same as of the last change, right until the next stream ends and no less than that from then on.
     [[nodiscard]] std::int64_t asked() const { return asked_; }
     /// When the first of the streams ends if shares stay as they are; there must be one.
-    [[nodiscard]] Time next_end() const;
-
-    /// Does the work from the last change until now.
-    void settle(Time now);
-    /// As of the last call with a time: by demand, then key.
+    [[nodiscard]] Time next_end() const { return next_end_; }
+    /// By demand, then key.
     [[nodiscard]] const std::vector<Stream>& streams() const { return streams_; }
     /// All times have moved, and renumber(Key&) keeps the order of keys: what repeats was skipped.
     template <class Renumber>
     void skip(Time later_by, const Renumber& renumber) {
-        settled_ += later_by;
+        next_end_ = next_end_ < Time::max() ? next_end_ + later_by : next_end_;
         for (Stream& stream : streams_) {
+            stream.end = stream.end < Time::max() ? stream.end + later_by : stream.end;
+            stream.since += later_by;
             renumber(stream.key);
         }
     }
 
 private:
-    [[nodiscard]] std::int64_t shared_out() const;
+    [[nodiscard]] std::int64_t shared_out(Time now) const;
 
     std::int64_t rate_ = 0;
-    Time settled_;
-    Work owed_ = 0;  ///< what has been asked for and not been done
     std::int64_t asked_ = 0;
+    Time next_end_ = Time::max();
     std::vector<Stream> streams_;
 };
 

@@ -14,11 +14,6 @@ std::size_t StreamSlots::find_slot(std::uint32_t place, SharedServer::Key owner)
         ++counts_[place];
         stream(place, slot).owner = owner;
     }
-    std::vector<Known>& known = known_[owner.kind];
-    if (owner.number >= known.size()) {
-        known.resize(owner.number + std::size_t{1});
-    }
-    known[owner.number] = {place, static_cast<std::uint32_t>(slot)};
     return slot;
 }
 

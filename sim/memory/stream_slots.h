@@ -5,7 +5,7 @@
 // side by side: places that do the same at once share lines of the cache.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,11 +25,28 @@ public:
         Time end;
     };
     struct Stream {
-        SharedServer::Key owner;   ///< kind, and resource or link
-        std::uint32_t number = 0;  ///< task or server
-        HeldMessage message{};
+        SharedServer::Key owner;  ///< kind, and resource or link
+        std::uint32_t task = 0;   ///< of work
 
-        [[nodiscard]] SharedServer::Key key() const { return {owner.kind, number}; }
+        /// Of its kind, among all of the place's at one time.
+        [[nodiscard]] SharedServer::Key key() const {
+            return owner.kind == kWork ? SharedServer::Key{kWork, task} : owner;
+        }
+    };
+    static constexpr std::uint32_t kWork = 0;   ///< by resource, key: task
+    static constexpr std::uint32_t kRead = 1;   ///< by link
+    static constexpr std::uint32_t kWrite = 2;  ///< by link
+
+    /// Where the last of a kind was: its place, and where its load lies.
+    struct Known {
+        std::uint32_t place = kNoPlace;
+        std::uint32_t index = 0;
+    };
+    /// The message that crosses a link, or was the last to do so, and where the last was that was read and written.
+    struct OfLink {
+        HeldMessage message{};
+        Known read{};
+        Known written{};
     };
 
     explicit StreamSlots(std::size_t places) : places_(places), counts_(places) {
@@ -51,32 +68,38 @@ public:
         return streams_[index_of(place, slot)];
     }
 
-    /// The slot of that owner, among the place's. Mostly the one in which it was when last asked for: of a link without a
-    /// look at what is in it, since its streams mostly are at one place.
-    std::size_t slot_of(std::uint32_t place, SharedServer::Key owner) {
-        const std::vector<Known>& known = known_[owner.kind];
-        if (owner.number < known.size()) {
-            const auto [at, slot] = known[owner.number];
-            if (at == place || (slot < counts_[place] && stream(place, slot).owner == owner)) {
-                return slot;
-            }
+    [[nodiscard]] OfLink& of_link(std::size_t link) {
+        if (link >= of_links_.size()) {
+            of_links_.resize(link + 1);
         }
-        return find_slot(place, owner);
+        return of_links_[link];
+    }
+    [[nodiscard]] const HeldMessage& message_on(std::size_t link) const {
+        return of_links_[link].message;
+    }
+    /// Of all links that have had one.
+    template <class Use>
+    void for_each_message(const Use& use) {
+        std::ranges::for_each(of_links_, use, &OfLink::message);
     }
 
-private:
-    static constexpr std::size_t kKinds = 3;
-    static constexpr std::size_t kFirstRoom = 16;  ///< six links there and back, and some work
+    /// What the owner's stream asks for: mostly where that of its last stream lies, which mostly was at the same place.
+    Load& load_of(std::uint32_t place, SharedServer::Key owner, Known& known) {
+        if (known.place != place) {
+            const std::size_t slot = find_slot(place, owner);
+            known = {place, static_cast<std::uint32_t>(index_of(place, slot))};
+        }
+        return loads_[known.index];
+    }
+    /// The owner's slot, among the place's; a new one where it has none.
+    [[gnu::noinline]] std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
 
-    struct Known {
-        std::uint32_t place = kNoPlace;
-        std::uint32_t slot = 0;
-    };
+private:
+    static constexpr std::size_t kFirstRoom = 16;  ///< six links there and back, and some work
 
     [[nodiscard]] std::size_t index_of(std::size_t place, std::size_t slot) const {
         return slot * places_ + place;
     }
-    [[gnu::noinline]] std::size_t find_slot(std::uint32_t place, SharedServer::Key owner);
     void make_room(std::size_t slots) {
         room_ = slots;
         loads_.resize(slots * places_);
@@ -86,9 +109,9 @@ private:
     std::size_t places_;
     std::size_t room_ = 0;  ///< slots of each place
     std::vector<std::uint32_t> counts_;
-    LargeArray<Load> loads_;                        ///< [slot][place]
-    LargeArray<Stream> streams_;                    ///< [slot][place]
-    std::array<std::vector<Known>, kKinds> known_;  ///< [kind][number]: the last found
+    LargeArray<Load> loads_;        ///< [slot][place]
+    LargeArray<Stream> streams_;    ///< [slot][place]
+    std::vector<OfLink> of_links_;  ///< [server]
 };
 
 }  // namespace podsim::sim

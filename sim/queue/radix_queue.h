@@ -30,13 +30,21 @@ namespace podsim::sim {
 
 class RadixQueue {
 public:
-    [[nodiscard]] bool empty() const { return size_ == 0; }
-    [[nodiscard]] std::size_t size() const { return size_; }
+    RadixQueue() { make_room(kFirstRoom); }
+
+    [[nodiscard]] bool empty() const { return first_ == end_ && levels_ == 0; }
+    /// Counts them.
+    [[nodiscard]] std::size_t size() const {
+        std::size_t size = in_front().size();
+        for (const Bucket& bucket : buckets_) {
+            size += count_of(bucket.first);
+        }
+        return size;
+    }
 
     /// Precondition: not before the time last popped.
     void push(const Event& event) {
         assert(event.time >= popped_ && "a radix heap cannot go back in time");
-        ++size_;
         if (bits(event.time) < front_end_) {
             add_to_front(event);
         } else {
@@ -45,55 +53,47 @@ public:
     }
 
     Event pop() {
-        if (next_ == front_.size() && !take_earliest(front_)) {
-            sort_into_front();
+        if (first_ == end_) {
+            take_to_front(take_earliest());
         }
-        const Event event = front_[next_++];
-        popped_ = event.time;
-        --size_;
-        return event;
+        popped_ = first_->time;
+        return *first_++;
     }
 
     /// Replaces `instant` by all events of the earliest time, in order.
     void pop_instant(std::vector<Event>& instant) {
-        if (next_ == front_.size()) {
-            if (take_earliest(instant)) {
+        instant.clear();
+        if (first_ == end_) {
+            const Taken taken = take_earliest();
+            if (taken.alike) {
                 popped_ = last_;
-                size_ -= instant.size();
+                append(taken.chain, instant);
                 return;
             }
-            front_.swap(instant);
-            sort_into_front();
+            take_to_front(taken);
         }
-        popped_ = front_[next_].time;
-        std::size_t end = next_ + 1;
-        while (end < front_.size() && front_[end].time == popped_) {
-            ++end;
+        popped_ = first_->time;
+        const Event* const first = first_++;
+        while (first_ != end_ && first_->time == popped_) {
+            ++first_;
         }
-        instant.assign(front_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       front_.begin() + static_cast<std::ptrdiff_t>(end));
-        next_ = end;
+        instant.assign(first, static_cast<const Event*>(first_));
         if (front_end_ == 0 && more_of_instant()) {
-            take_earliest(front_);
-            instant.insert(instant.end(), front_.begin(), front_.end());
-            next_ = front_.size();
+            append(take_earliest().chain, instant);
         }
-        size_ -= instant.size();
     }
 
     /// Whether events of the time last popped are pending.
     [[nodiscard]] bool more_of_instant() const {
-        if (next_ < front_.size()) {
-            return front_[next_].time == popped_;
+        if (first_ != end_) {
+            return first_->time == popped_;
         }
         return front_end_ == 0 && buckets_[bits(popped_) & (kDigits - 1)].first != nullptr;
     }
 
     /// The pending events, those of one time in their order.
     [[nodiscard]] std::vector<Event> pending() const {
-        std::vector<Event> events(front_.begin() + static_cast<std::ptrdiff_t>(next_),
-                                  front_.end());
-        events.reserve(size_);
+        std::vector<Event> events(first_, end_);
         for (const Bucket& bucket : buckets_) {
             for (const Chunk* chunk = bucket.first; chunk != nullptr; chunk = chunk->next) {
                 const std::span<const Event> in_chunk = events_of(*chunk);
@@ -174,33 +174,28 @@ private:
         return {chunk.events.data(), chunk.count};
     }
 
-    /// Takes from the first buckets. Whether `out` is then all of the earliest time, last_; otherwise it is to be
-    /// sorted into the front.
-    bool take_earliest(std::vector<Event>& out) {
-        out.clear();
-        front_.clear();
-        next_ = 0;
+    /// What the first bucket held that need not be dealt out again.
+    struct Taken {
+        Chunk* chain = nullptr;
+        bool alike = false;  ///< all of the earliest time, last_; otherwise few, to be sorted
+    };
+    /// Precondition: the front is empty, the queue is not.
+    Taken take_earliest() {
         front_end_ = 0;
         while (true) {
             assert(levels_ != 0 && "the queue is empty");
             const auto level = static_cast<unsigned>(std::countr_zero(levels_));
             Chunk* chunk = take_first_bucket(level);
             last_ = chunk->events[0].time;
-            const bool alike = level == 0 || all_of_time(chunk, last_);
-            if (alike || chunk->next == nullptr || chunk->next->next == nullptr) {
-                for (; chunk != nullptr; chunk = release(chunk)) {
-                    const std::span<const Event> events = events_of(*chunk);
-                    out.insert(out.end(), events.begin(), events.end());
-                }
-                if (!alike) {
-                    const std::uint64_t bucket = bits(last_) >> (level * kDigitBits);
-                    last_ = Time{static_cast<std::int64_t>(bucket << (level * kDigitBits))};
-                    front_end_ = (bucket + 1) << (level * kDigitBits);
-                }
-                return alike;
+            if (level == 0 || all_of_time(chunk, last_)) {
+                return {chunk, true};
             }
-            last_ = Time{static_cast<std::int64_t>(bits(last_) >> (level * kDigitBits)
-                                                                      << (level * kDigitBits))};
+            const std::uint64_t bucket = bits(last_) >> (level * kDigitBits);
+            last_ = Time{static_cast<std::int64_t>(bucket << (level * kDigitBits))};
+            if (chunk->next == nullptr || chunk->next->next == nullptr) {
+                front_end_ = (bucket + 1) << (level * kDigitBits);
+                return {chunk, false};
+            }
             for (; chunk != nullptr; chunk = release(chunk)) {
                 __builtin_prefetch(chunk->next);
                 for (const Event& event : events_of(*chunk)) {
@@ -238,48 +233,75 @@ private:
         return std::exchange(buckets_[level * kDigits + digit], {}).first;
     }
 
-    /// Into the hole at `at`, behind its like. From the end: what is pushed is mostly later than most.
-    static void insert(std::vector<Event>& sorted, std::size_t at, std::size_t first,
-                       const Event& event) {
-        Event* hole = sorted.data() + at;
-        for (const Event* const last = sorted.data() + first;
-             hole != last && hole[-1].time > event.time; --hole) {
+    static std::size_t count_of(const Chunk* chunk) {
+        std::size_t count = 0;
+        for (; chunk != nullptr; chunk = chunk->next) {
+            count += chunk->count;
+        }
+        return count;
+    }
+
+    void append(Chunk* chunk, std::vector<Event>& out) {
+        for (; chunk != nullptr; chunk = release(chunk)) {
+            const std::span<const Event> events = events_of(*chunk);
+            out.insert(out.end(), events.begin(), events.end());
+        }
+    }
+
+    [[nodiscard]] std::span<Event> in_front() const { return {first_, end_}; }
+    /// Where the front begins when it is filled: behind the event that is before all.
+    [[nodiscard]] Event* start() { return room_.data() + 1; }
+
+    /// As the front, which is empty.
+    void take_to_front(const Taken& taken) {
+        const std::size_t count = taken.alike ? count_of(taken.chain) : kMany;
+        if (room_.size() <= count) {
+            make_room(2 * count);
+        }
+        first_ = end_ = start();
+        for (Chunk* chunk = taken.chain; chunk != nullptr; chunk = release(chunk)) {
+            for (const Event& event : events_of(*chunk)) {
+                insert(end_++, event);
+            }
+        }
+    }
+
+    /// Into the hole, behind its like. From the end: what is pushed is mostly later than most. Before the front lies one that
+    /// is not later than any.
+    static void insert(Event* hole, const Event& event) {
+        for (; hole[-1].time > event.time; --hole) {
             *hole = hole[-1];
         }
         *hole = event;
     }
 
-    void sort_into_front() {
-        for (std::size_t i = 1; i < front_.size(); ++i) {
-            const Event event = front_[i];
-            insert(front_, i, 0, event);
-        }
-    }
-
     void add_to_front(const Event& event) {
-        if (front_.size() - next_ >= kMany) {
+        if (first_ == end_) {
+            first_ = start();
+            *first_ = event;
+            end_ = first_ + 1;
+            return;
+        }
+        if (end_ - first_ >= kMany) {
             shorten_front();
             if (bits(event.time) >= front_end_) {
                 put(event);
                 return;
             }
         }
-        if (next_ >= kMany || next_ == front_.size()) {
-            front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(next_));
-            next_ = 0;
-        }
-        const std::size_t middle = next_ + (front_.size() - next_) / 2;
-        if (next_ > 0 && event.time < front_[middle].time) {
+        if (event.time < first_[(end_ - first_) / 2].time && first_ != start()) {
             insert_early(event);
-        } else {
-            front_.push_back(event);
-            insert(front_, front_.size() - 1, next_, event);
+            return;
         }
+        if (end_ == limit_) {
+            make_way();
+        }
+        insert(end_++, event);
     }
 
     /// Before the middle of the front, into the room that what was popped has left: those that go before it move up.
     void insert_early(const Event& event) {
-        Event* hole = front_.data() + --next_;
+        Event* hole = --first_;
         for (; hole[1].time <= event.time; ++hole) {
             *hole = hole[1];
         }
@@ -288,31 +310,52 @@ private:
 
     /// Its later half goes back to buckets, but for what has the time of the first.
     [[gnu::noinline]] void shorten_front() {
-        const auto first = front_.begin() + static_cast<std::ptrdiff_t>(next_);
-        const auto end = front_.end();
-        const Time middle = (first + (end - first) / 2)->time;
-        const auto from = middle == first->time
-                              ? std::ranges::upper_bound(first, end, middle, {}, &Event::time)
-                              : std::ranges::lower_bound(first, end, middle, {}, &Event::time);
-        if (from == end) {
+        const std::span<Event> front = in_front();
+        const Time middle = front[front.size() / 2].time;
+        const auto from = middle == front[0].time
+                              ? std::ranges::upper_bound(front, middle, {}, &Event::time)
+                              : std::ranges::lower_bound(front, middle, {}, &Event::time);
+        if (from == front.end()) {
             return;
         }
         front_end_ = bits(from->time);
-        std::for_each(from, end, [this](const Event& event) { put(event); });
-        front_.erase(from, end);
+        std::for_each(from, front.end(), [this](const Event& event) { put(event); });
+        end_ -= front.end() - from;
     }
 
-    static constexpr std::size_t kMany = 64;  ///< too many for the front
+    /// Of the room behind the front there is none left: it moves to the start, or gets more.
+    [[gnu::noinline]] void make_way() {
+        const std::size_t count = in_front().size();
+        if (2 * count > room_.size()) {
+            const std::vector<Event> front(first_, end_);
+            make_room(2 * room_.size());
+            std::ranges::copy(front, start());
+        } else {
+            std::copy(first_, end_, start());
+        }
+        first_ = start();
+        end_ = first_ + count;
+    }
+    /// With nothing in front.
+    void make_room(std::size_t events) {
+        room_.assign(events, {.time = Time{-1}, .what = 0});
+        first_ = end_ = start();
+        limit_ = room_.data() + events;
+    }
+
+    static constexpr std::ptrdiff_t kMany = 64;  ///< too many for the front
+    static constexpr std::size_t kFirstRoom = 256;
 
     std::array<Bucket, kLevels * kDigits> buckets_{};
     std::array<std::uint64_t, kLevels * kWords> occupied_{};  ///< bit: the bucket holds events
     std::uint32_t levels_ = 0;                                ///< bit: a bucket of the level does
-    std::size_t size_ = 0;
-    Time last_;    ///< L
-    Time popped_;  ///< the time last popped
-    /// In order, from next_: earlier than all in buckets. Handed over where front_end_ is 0, otherwise sorted.
-    std::vector<Event> front_;
-    std::size_t next_ = 0;
+    Time last_;                                               ///< L
+    Time popped_;                                             ///< the time last popped
+    /// The front: earlier than all in buckets. Handed over where front_end_ is 0, otherwise sorted.
+    Event* first_ = nullptr;
+    Event* end_ = nullptr;
+    Event* limit_ = nullptr;       ///< of the room
+    std::vector<Event> room_;      ///< at its begin one that is before all
     std::uint64_t front_end_ = 0;  ///< what comes before goes to the front
     std::vector<std::unique_ptr<Chunk[]>> chunks_;
     Chunk* unused_ = nullptr;

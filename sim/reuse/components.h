@@ -46,6 +46,10 @@ public:
     /// The graph whose the event is, or no graph's number.
     [[nodiscard]] std::uint32_t owner_of(const Event& event) const;
 
+    /// Whether its component has so many more.
+    [[nodiscard]] bool has_image(std::uint32_t operation, std::uint32_t further) const {
+        return own_number_[operation] + further < all_[owner_[operation]].operations.size();
+    }
     /// The operation that is that many further on among those of its component.
     [[nodiscard]] std::uint32_t image(std::uint32_t operation, std::uint32_t further) const {
         return all_[owner_[operation]].operations[own_number_[operation] + further];

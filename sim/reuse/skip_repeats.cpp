@@ -176,7 +176,8 @@ void Skipper::move_memories(const Skipped& skipped) {
     }
     state_.memories.skip(component_.places, skipped.later_by, skipped.tasks,
                          [&](std::uint32_t operation) -> std::optional<std::uint32_t> {
-                             if (components_.owner_of_operation(operation) != graph_) {
+                             if (components_.owner_of_operation(operation) != graph_ ||
+                                 !components_.has_image(operation, skipped.operations)) {
                                  return std::nullopt;
                              }
                              return components_.image(operation, skipped.operations);

@@ -27,7 +27,8 @@ public:
     explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
 
     [[nodiscard]] bool empty() const { return queue_.empty(); }
-    [[nodiscard]] bool more_of_instant() const { return queue_.more_of_instant(); }
+    /// None are left, nor have come meanwhile: play_earliest plays them all.
+    [[nodiscard]] static constexpr bool more_of_instant() { return false; }
     [[nodiscard]] std::vector<Event> pending() const { return queue_.pending(); }
 
     void task(EventKind kind, Time time, std::uint32_t task, std::uint32_t place) {
@@ -62,12 +63,12 @@ public:
 
     template <class Deliver>
     Time play_earliest(const Deliver& deliver) {
-        const Event first = queue_.pop();
-        play(first.what, first.time, deliver);
-        while (queue_.more_of_instant()) {
-            play(queue_.pop().what, first.time, deliver);
-        }
-        return first.time;
+        Event event;
+        do {
+            event = queue_.pop();
+            play(event.what, event.time, deliver);
+        } while (queue_.more_of_instant());
+        return event.time;
     }
 
     template <class Rewrite>

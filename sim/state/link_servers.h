@@ -66,18 +66,20 @@ public:
 
     /// Ask for the memory that will be touched: first of a server's state, later of what lies near.
     void prefetch(std::size_t server) const {
-        prefetch_state(server);
+        __builtin_prefetch(&states_[server], 1);
         __builtin_prefetch(&totals_[server], 1);
     }
-    void prefetch_state(std::size_t server) const { __builtin_prefetch(&states_[server], 1); }
     void prefetch_near(std::size_t server) const {
         const std::size_t count = states_[server].near_count();
         __builtin_prefetch(near_.data() + first_slot(server) + (count == 0 ? 0 : count - 1) * kRow,
                            1);
     }
 
-    /// The same of what lies far, where messages of that priority will come to the servers.
-    void prefetch_far(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
+    /// The same of the servers to which messages of that priority will come: of their states and of what lies far.
+    void prefetch_states(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
+        for (const std::uint32_t server : servers) {
+            __builtin_prefetch(&states_[server], 1);
+        }
         if (far_.empty() || far_.size() < size()) {
             return;  // nothing lies far, or links have been added since
         }

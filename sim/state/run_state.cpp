@@ -1,6 +1,7 @@
 #include "sim/state/run_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 
@@ -48,6 +49,13 @@ std::vector<TransferTable> tables_for(const Workload& workload,
     return tables;
 }
 
+/// The rate, in bytes a second, where its multiples too are whole numbers without rounding; otherwise 0.
+std::int64_t whole_rate(BytesPerSecond rate) {
+    constexpr double kExact = 0x1p45;
+    const double floor = rate.value() < kExact ? std::floor(rate.value()) : 0;
+    return floor == rate.value() ? static_cast<std::int64_t>(floor) : 0;
+}
+
 }  // namespace
 
 RunState::RunState(const Workload& played, Observer* watcher)
@@ -87,6 +95,7 @@ void RunState::prepare_links() {
                                     static_cast<std::uint32_t>(link_classes.size()));
             if (added) {
                 link_classes.push_back(link);
+                whole_rates.push_back(whole_rate(link.rate));
             }
             servers.append(entry->second, server / machine.places);
         } else {

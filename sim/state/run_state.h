@@ -40,7 +40,8 @@ struct RunState {
     std::vector<TransferTable> tables;           ///< [schedule]
     const TaskOrder order;
     const Priorities priorities;
-    std::vector<LinkSpec> link_classes;  ///< the distinct kinds of links
+    std::vector<LinkSpec> link_classes;     ///< the distinct kinds of links
+    std::vector<std::int64_t> whole_rates;  ///< [class]: its rate if that is a whole number, or 0
 
     // What changes.
     Time now;

@@ -169,7 +169,7 @@ TEST_F(RunMemoryLimit, EndsWhereMemoryDoes) {
     const std::string quick_start =
         source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml";
     const Outcome outcome = process(fmt::format(
-        "run '{}' --set hardware.message_cap=8KiB --no-explain --memory 256MB", quick_start));
+        "run '{}' --set hardware.message_cap=6KiB --no-explain --memory 256MB", quick_start));
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.err,
               quick_start +

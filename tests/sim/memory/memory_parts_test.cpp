@@ -79,7 +79,8 @@ TEST(LateMessagesTest, AreThoseOfASet) {
     }
 }
 
-/// Each owner at a place has a slot of its own, for however many there is room made, and keeps what is in it.
+/// Each owner at a place has a slot of its own, for however many there is room made, and keeps what is in it; links find
+/// theirs whichever place they were at before.
 TEST(StreamSlotsTest, EveryOwnerHasItsOwn) {
     constexpr std::uint32_t kPlaces = 3;
     StreamSlots slots(kPlaces);
@@ -89,7 +90,7 @@ TEST(StreamSlotsTest, EveryOwnerHasItsOwn) {
         const auto place = static_cast<std::uint32_t>(random() % kPlaces);
         const SharedServer::Key owner{static_cast<std::uint32_t>(random() % 3),
                                       static_cast<std::uint32_t>(random() % 20)};
-        const std::size_t slot = slots.slot_of(place, owner);
+        const std::size_t slot = slots.find_slot(place, owner);
         const auto [known, added] = expected.try_emplace({place, owner}, slot);
         ASSERT_EQ(known->second, slot);
         if (added) {
@@ -98,6 +99,12 @@ TEST(StreamSlotsTest, EveryOwnerHasItsOwn) {
         }
         ASSERT_EQ(slots.load(place, slot).demand, 100 * owner.number + owner.kind);
         ASSERT_EQ(slots.stream(place, slot).owner, owner);
+        if (owner.kind != StreamSlots::kWork) {
+            StreamSlots::OfLink& link = slots.of_link(owner.number);
+            ASSERT_EQ(&slots.load_of(place, owner,
+                                     owner.kind == StreamSlots::kRead ? link.read : link.written),
+                      &slots.load(place, slot));
+        }
     }
 }
 

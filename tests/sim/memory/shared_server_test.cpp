@@ -80,7 +80,7 @@ TEST(SharedServerTest, KnowsWhatIsAskedOfIt) {
     EXPECT_EQ(server.asked(), 0);
     server.add({0, 1}, 80, Time{10}, Time{0});
     server.add({0, 2}, 40, Time{30}, Time{0});
-    server.share_out();
+    server.share_out(Time{0});
     EXPECT_EQ(server.asked(), 120);
     EXPECT_EQ(server.demand(Time{13}), 120);
     EXPECT_EQ(server.demand(Time{14}), 40);
