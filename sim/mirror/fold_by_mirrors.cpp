@@ -75,6 +75,40 @@ Workload with_places(Workload workload) {
     return workload;
 }
 
+bool alike_but_for_bytes(const Transfer& one, const Transfer& other) {
+    return one.first_hop == other.first_hop && one.hop_count == other.hop_count &&
+           one.destination_shift == other.destination_shift &&
+           one.first_successor == other.first_successor &&
+           one.successor_count == other.successor_count && one.needs == other.needs &&
+           one.phase == other.phase && one.phase_per_hop == other.phase_per_hop &&
+           one.reads == other.reads && one.writes == other.writes && one.rank == other.rank;
+}
+
+/// Messages of the same number over the same links in the same order, whatever their size.
+bool alike_but_for_bytes(const Schedule& one, const Schedule& other) {
+    return one.transfers.size() == other.transfers.size() && one.roles == other.roles &&
+           one.role_of_place == other.role_of_place && one.successors == other.successors &&
+           one.hops == other.hops &&
+           std::ranges::equal(
+               one.transfers, other.transfers,
+               [](const Transfer& a, const Transfer& b) { return alike_but_for_bytes(a, b); });
+}
+
+/// Whether a transfer is as large as its image.
+bool bytes_are_symmetric(const Schedule& schedule, const std::vector<std::uint32_t>& image) {
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        if (image[i] == kNoImage) {
+            continue;
+        }
+        const Transfer& one = schedule.transfers[i];
+        const Transfer& other = schedule.transfers[image[i]];
+        if (one.bytes != other.bytes || one.bytes_before != other.bytes_before) {
+            return false;
+        }
+    }
+    return true;
+}
+
 class Fold {
 public:
     Fold(const Workload& workload, KnownImages* known)
@@ -86,6 +120,9 @@ public:
           used_(workload_.schedules.size()) {
         for (const OperationSpec& operation : workload_.operations) {
             used_[operation.schedule] = true;
+        }
+        for (std::size_t i = 0; i < used_.size(); ++i) {
+            like_.push_back(first_like(i));
         }
         for (std::size_t i = 0; i < known_.size(); ++i) {
             known_[i] = known != nullptr ? known->of(workload_.schedules[i]) : nullptr;
@@ -145,9 +182,38 @@ private:
                                                  const MirroredMachine& mirrored) {
         const auto [entry, added] = known_[schedule]->images.try_emplace({taken_, mirror});
         if (added) {
-            entry->second = find_images(schedule, mirrored);
+            entry->second = images_of_like(schedule, mirror);
+            if (entry->second == nullptr) {
+                entry->second = find_images(schedule, mirrored);
+            }
         }
         return entry->second;
+    }
+
+    /// The first schedule in use that differs from it in bytes alone.
+    [[nodiscard]] std::size_t first_like(std::size_t schedule) const {
+        for (std::size_t other = 0; used_[schedule] && other < schedule; ++other) {
+            if (used_[other] &&
+                alike_but_for_bytes(workload_.schedules[other], workload_.schedules[schedule])) {
+                return other;
+            }
+        }
+        return schedule;
+    }
+
+    /// What was found of the one that it is like, where that holds for its bytes too.
+    [[nodiscard]] std::shared_ptr<const TransferImages> images_of_like(std::size_t schedule,
+                                                                       std::size_t mirror) const {
+        const std::size_t like = like_[schedule];
+        if (like == schedule || images_[like] != images_[schedule]) {
+            return nullptr;
+        }
+        const auto& images = known_[like]->images;
+        const auto found = images.find({taken_, mirror});
+        return found != images.end() && found->second != nullptr &&
+                       bytes_are_symmetric(workload_.schedules[schedule], found->second->of)
+                   ? found->second
+                   : nullptr;
     }
 
     std::shared_ptr<const TransferImages> find_images(std::size_t number,
@@ -193,12 +259,15 @@ private:
 
     [[nodiscard]] std::shared_ptr<const Schedule> folded_schedule(std::size_t number,
                                                                   const Orbits& orbits) const {
-        std::shared_ptr<const Schedule>& folded = known_[number]->folded[taken_];
-        if (folded == nullptr) {
-            folded = std::make_shared<const Schedule>(fold_schedule(
-                workload_.schedules[number], workload_.machine, orbits, images_[number]));
+        FoldedSchedule& folded = known_[number]->folded[taken_];
+        if (folded.schedule == nullptr) {
+            const Schedule& schedule = workload_.schedules[number];
+            const std::size_t like = like_[number];
+            folded = like != number && images_[like] == images_[number]
+                         ? with_bytes_of(known_[like]->folded.at(taken_), schedule)
+                         : fold_schedule(schedule, workload_.machine, orbits, images_[number]);
         }
-        return folded;
+        return folded.schedule;
     }
 
     static std::shared_ptr<const Schedule> unused() { return std::make_shared<const Schedule>(); }
@@ -270,7 +339,8 @@ private:
     std::vector<ScheduleImages> images_;           ///< [schedule]
     std::vector<KnownImages::OfSchedule> own_;     ///< [schedule], of those that are not kept
     std::vector<KnownImages::OfSchedule*> known_;  ///< [schedule]
-    std::vector<bool> used_;  ///< [schedule]: those without places no longer are
+    std::vector<bool> used_;         ///< [schedule]: those without places no longer are
+    std::vector<std::size_t> like_;  ///< [schedule]: first_like
 };
 
 std::optional<MirrorFold> fold_placed(const Workload& workload, std::span<const Mirror> mirrors,

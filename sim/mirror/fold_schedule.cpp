@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <utility>
 
 namespace podsim::sim {
 namespace {
@@ -11,9 +13,13 @@ class Folding {
 public:
     Folding(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
             const ScheduleImages& images)
-        : from_(schedule), machine_(machine), orbits_(orbits), images_(images) {}
+        : from_(schedule),
+          machine_(machine),
+          orbits_(orbits),
+          ranks_(images.back()->ranks),
+          image_(images_of_elements(schedule.transfers.size(), images)) {}
 
-    Schedule fold() {
+    FoldedSchedule fold() {
         const std::vector<std::uint32_t> kind = kinds();
         folded_.role_of_place = kind;
         std::map<std::uint32_t, std::uint32_t> place_of_kind;
@@ -29,6 +35,7 @@ public:
                                                         : folded_.roles.back().first_transfer +
                                                               folded_.roles.back().transfer_count;
             folded_.roles.push_back(next);
+            first_of_role_.push_back(role.first_transfer);
         }
         reserve();
         for (const auto& [_, place] : place_of_kind) {
@@ -37,22 +44,35 @@ public:
                 add_transfer(role.first_transfer + i, place);
             }
         }
-        return std::move(folded_);
+        return {std::make_shared<const Schedule>(std::move(folded_)), std::move(first_of_role_)};
     }
 
 private:
-    /// As much as there was, which is about as much as there will be.
+    /// For as many roles as there are, each of which may have all that there was.
     void reserve() {
-        folded_.transfers.reserve(from_.transfers.size());
-        folded_.hops.reserve(from_.hops.size());
-        folded_.successors.reserve(from_.successors.size());
+        const std::size_t roles = folded_.roles.size();
+        folded_.transfers.reserve(from_.transfers.size() * roles);
+        folded_.hops.reserve(from_.hops.size() * roles);
+        folded_.successors.reserve(from_.successors.size() * roles);
     }
 
-    [[nodiscard]] std::uint32_t image(std::uint32_t element, std::uint32_t transfer) const {
-        for (std::size_t i = 0; i < orbits_.mirrors.size(); ++i) {
-            transfer = (element >> i & 1U) != 0 ? images_[i]->of[transfer] : transfer;
+    /// [element][transfer]: its image, as `images` says of single mirrors.
+    static std::vector<std::vector<std::uint32_t>> images_of_elements(
+        std::size_t transfers, const ScheduleImages& images) {
+        std::vector<std::vector<std::uint32_t>> all(std::size_t{1} << images.size());
+        all[0].resize(transfers);
+        std::iota(all[0].begin(), all[0].end(), 0U);
+        for (std::size_t mirror = 0; mirror < images.size(); ++mirror) {
+            const std::size_t with = std::size_t{1} << mirror;
+            for (std::size_t element = 0; element < with; ++element) {
+                std::vector<std::uint32_t>& image = all[with + element];
+                image.reserve(transfers);
+                for (const std::uint32_t transfer : all[element]) {
+                    image.push_back(transfer == kNoImage ? kNoImage : images[mirror]->of[transfer]);
+                }
+            }
         }
-        return transfer;
+        return all;
     }
 
     [[nodiscard]] const Role& role_at(std::uint32_t place) const {
@@ -136,24 +156,27 @@ private:
             folded_.hops.push_back(hop);
         }
         const auto first_successor = static_cast<std::uint32_t>(folded_.successors.size());
+        const std::vector<std::uint32_t>& image = image_[orbits_.element[there]];
         const Role& at = role_at(orbits_.representative[there]);
         const Role& folded_at = folded_.roles[folded_.role_of_place[orbits_.number[there]]];
         for (std::uint32_t i = 0; i < transfer.successor_count; ++i) {
-            const std::uint32_t next =
-                image(orbits_.element[there], from_.successors[transfer.first_successor + i]);
+            const std::uint32_t next = image[from_.successors[transfer.first_successor + i]];
             folded_.successors.push_back(next - at.first_transfer + folded_at.first_transfer);
         }
         transfer.first_hop = first_hop;
         transfer.first_successor = first_successor;
-        transfer.rank = images_.back()->ranks[number];
+        transfer.rank = ranks_[number];
         folded_.transfers.push_back(transfer);
     }
 
     const Schedule& from_;
     const Machine& machine_;
     const Orbits& orbits_;
-    const ScheduleImages& images_;
+    const std::vector<std::uint64_t>& ranks_;
+    const std::vector<std::vector<std::uint32_t>> image_;  ///< [element][transfer]
     Schedule folded_;
+    std::vector<std::uint32_t>
+        first_of_role_;  ///< [role of folded_]: its transfers begin there in from_
 };
 
 }  // namespace
@@ -202,9 +225,22 @@ std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror
     return orbits;
 }
 
-Schedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
-                       const ScheduleImages& images) {
+FoldedSchedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
+                             const ScheduleImages& images) {
     return Folding(schedule, machine, orbits, images).fold();
+}
+
+FoldedSchedule with_bytes_of(const FoldedSchedule& folded, const Schedule& schedule) {
+    Schedule other = *folded.schedule;
+    for (std::size_t role = 0; role < other.roles.size(); ++role) {
+        for (std::uint32_t i = 0; i < other.roles[role].transfer_count; ++i) {
+            const Transfer& from = schedule.transfers[folded.first_of_role[role] + i];
+            Transfer& to = other.transfers[other.roles[role].first_transfer + i];
+            to.bytes = from.bytes;
+            to.bytes_before = from.bytes_before;
+        }
+    }
+    return {std::make_shared<const Schedule>(std::move(other)), folded.first_of_role};
 }
 
 }  // namespace podsim::sim

@@ -29,7 +29,10 @@ using ScheduleImages = std::vector<std::shared_ptr<const TransferImages>>;
 
 /// The schedule with a role for each kind of kept place: those of one role whose messages lead to places that are
 /// turned alike and of one kind.
-Schedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
-                       const ScheduleImages& images);
+FoldedSchedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
+                             const ScheduleImages& images);
+
+/// Of a schedule that differs from one that was folded in bytes alone, by the same images.
+FoldedSchedule with_bytes_of(const FoldedSchedule& folded, const Schedule& schedule);
 
 }  // namespace podsim::sim

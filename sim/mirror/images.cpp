@@ -4,10 +4,9 @@
 #include <bit>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <ranges>
 #include <span>
-#include <tuple>
+#include <utility>
 
 namespace podsim::sim {
 namespace {
@@ -89,12 +88,10 @@ private:
 
 /// Whether a transfer seen in the mirror does what another does.
 bool does(const Transfer& one, const View& mirrored, const Transfer& other, const View& plain) {
-    const auto facts = [](const Transfer& transfer) {
-        return std::tuple(transfer.phase, transfer.phase_per_hop, transfer.needs, transfer.reads,
-                          transfer.writes, transfer.bytes.value(), transfer.bytes_before.value(),
-                          transfer.hop_count, transfer.successor_count);
-    };
-    if (facts(one) != facts(other)) {
+    if (one.phase != other.phase || one.phase_per_hop != other.phase_per_hop ||
+        one.needs != other.needs || one.reads != other.reads || one.writes != other.writes ||
+        one.bytes != other.bytes || one.bytes_before != other.bytes_before ||
+        one.hop_count != other.hop_count || one.successor_count != other.successor_count) {
         return false;
     }
     if (one.hop_count == 0) {
@@ -140,7 +137,12 @@ void add_kinds(const Schedule& schedule, const Role& role, const View& plain,
         const Transfer& spec = schedule.transfers[transfer];
         doings.push_back({plain.hash(spec), spec.rank, transfer});
     }
-    std::sort(doings.begin() + static_cast<std::ptrdiff_t>(first), doings.end());
+    std::sort(doings.begin() + static_cast<std::ptrdiff_t>(first), doings.end(),
+              [](const ScheduleFacts::Doing& a, const ScheduleFacts::Doing& b) {
+                  return a.hash != b.hash   ? a.hash < b.hash
+                         : a.rank != b.rank ? a.rank < b.rank
+                                            : a.transfer < b.transfer;
+              });
     for (std::size_t i = first; i < doings.size(); ++i) {
         if (i == first || doings[i].hash != doings[i - 1].hash) {
             kinds.push_back({doings[i].hash, static_cast<std::uint32_t>(i), 0});
@@ -281,10 +283,16 @@ ScheduleFacts::ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike)
         add_kinds(schedule, role, plain, *this);
     }
     first_kind.push_back(kinds.size());
-    by_rank.resize(schedule.transfers.size());
-    std::iota(by_rank.begin(), by_rank.end(), 0U);
-    std::ranges::sort(by_rank, {},
-                      [&](std::uint32_t i) { return std::pair(schedule.transfers[i].rank, i); });
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranks;
+    ranks.reserve(schedule.transfers.size());
+    for (const Transfer& transfer : schedule.transfers) {
+        ranks.emplace_back(transfer.rank, static_cast<std::uint32_t>(ranks.size()));
+    }
+    std::ranges::sort(ranks);
+    by_rank.reserve(ranks.size());
+    for (const auto& [rank, transfer] : ranks) {
+        by_rank.push_back(transfer);
+    }
     for (const Transfer& transfer : schedule.transfers) {
         if (transfer.hop_count > 0) {
             const std::uint32_t last =

@@ -39,7 +39,6 @@ struct ScheduleFacts {
         std::uint64_t hash = 0;
         std::uint64_t rank = 0;
         std::uint32_t transfer = 0;
-        friend auto operator<=>(const Doing&, const Doing&) = default;
     };
     /// Transfers of a role that do the same, seen in whichever mirror: a stretch of `doings`.
     struct Kind {

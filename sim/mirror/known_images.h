@@ -21,6 +21,13 @@ struct TransferImages {
         ranks;  ///< [transfer]: common to its images by this mirror and those before
 };
 
+/// What is left of a schedule for the places that are kept.
+struct FoldedSchedule {
+    std::shared_ptr<const Schedule> schedule;
+    std::vector<std::uint32_t>
+        first_of_role;  ///< [role]: where its transfers begin in the original
+};
+
 /// For one list of mirrors, and machines whose shifts begin alike: each may have more of them than the one before.
 class KnownImages {
 public:
@@ -29,7 +36,7 @@ public:
         /// By those of the mirrors that were taken in before, as bits, and the next: nullptr where that is no symmetry.
         std::map<std::pair<std::uint32_t, std::size_t>, std::shared_ptr<const TransferImages>>
             images;
-        std::map<std::uint32_t, std::shared_ptr<const Schedule>> folded;  ///< by those taken in
+        std::map<std::uint32_t, FoldedSchedule> folded;  ///< by those taken in
     };
 
     /// From now on what is found out of this schedule is kept, and so is the schedule.

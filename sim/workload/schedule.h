@@ -22,6 +22,8 @@ namespace podsim::sim {
 struct Hop {
     std::uint32_t shift = 0;
     std::uint32_t port = 0;
+
+    friend bool operator==(const Hop&, const Hop&) = default;
 };
 
 struct Transfer {
@@ -46,6 +48,8 @@ struct Role {
     std::uint32_t first_transfer = 0;
     std::uint32_t transfer_count = 0;
     std::uint32_t arrivals = 0;  ///< transfers that end at a place of this role
+
+    friend bool operator==(const Role&, const Role&) = default;
 };
 
 /// In place of a role: the place takes no part, has no task and gets no transfers.
