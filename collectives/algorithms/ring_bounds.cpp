@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <ranges>
 #include <vector>
 
+#include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/parts.h"
 #include "collectives/paths/factors.h"
 
@@ -136,7 +139,85 @@ AlgorithmLoad load_of(const CollectiveCall& call, bool both) {
     return load;
 }
 
+bool on_rings_alone(const CollectiveCall& call, const ScheduleOptions& options) {
+    return !call.members.span_slices() && options.dead_links.axes() == 0 &&
+           !spans_twisted_slice(call.slice, call.group()) &&
+           std::ranges::all_of(call.group(), [&](const AxisFactor& factor) {
+               return factor_kind(call.slice, factor).ring;
+           });
+}
+
+/// What a phase of all parts together, by its place in their orders, puts on a link along a factor, one way.
+struct FactorLoad {
+    double bytes = 0;
+    double messages = 0;
+    double largest = 0;  ///< bytes of a message
+    int hops = 0;        ///< one after the other
+};
+using PhaseLoad = std::vector<FactorLoad>;  ///< [factor]
+
+std::vector<PhaseLoad> phase_loads(const CollectiveCall& call, const ScheduleOptions& options) {
+    const Group& group = call.group();
+    const bool two_way = call.algorithm != Algorithm::one_way;
+    const std::vector<Part> parts = divide(call.slice, group, call.algorithm);
+    const std::vector<int> chunks = growing_chunks(parts.size() > 1 ? options.chunks : 1);
+    const double units = std::accumulate(chunks.begin(), chunks.end(), 0);
+    std::vector<PhaseLoad> loads(group.size(), PhaseLoad(group.size()));
+    for (const Part& part : parts) {
+        double held = call.bytes.value() * part.weight / group_size(group);
+        for (std::size_t i = 0; i < part.order.size(); ++i) {
+            const auto f = static_cast<std::size_t>(part.order[i]);
+            const int length = part.lengths[i];
+            const int steps = two_way ? length / 2 : length - 1;
+            FactorLoad& load = loads[i][f];
+            load.bytes += held * (length - 1) / (two_way ? 2 : 1) * group[f].stride;
+            load.hops = std::max(load.hops, steps * group[f].stride);
+            for (const int chunk : chunks) {
+                const sim::Bytes block(held * chunk / units);
+                const double pieces = message_count(block, options.message_cap);
+                load.largest = std::max(load.largest, block.value() / pieces);
+                load.messages += steps * pieces * group[f].stride;
+            }
+            held *= length;
+        }
+    }
+    return loads;
+}
+
 }  // namespace
+
+std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOptions& options,
+                                    const LinkModel& link) {
+    if (call.algorithm == Algorithm::one_shot || call.algorithm == Algorithm::flat ||
+        !on_rings_alone(call, options)) {
+        return std::nullopt;
+    }
+    std::vector<PhaseLoad> phases = phase_loads(call, options);
+    if (call.operation == Operation::reduce_scatter) {
+        std::ranges::reverse(phases);
+    }
+    const double latency = static_cast<double>(sim::round_up(link.latency).ps);
+    const auto ps_of = [&](double bytes) { return bytes / link.rate.value() * 1e12; };
+    std::vector<double> largest_later(call.group().size());
+    double messages = 0;
+    double latest = 0;
+    for (const PhaseLoad& phase : phases | std::views::reverse) {
+        double of_phase = 0;
+        for (std::size_t f = 0; f < phase.size(); ++f) {
+            // A picosecond for the rounding of each message, and of each that may have been begun.
+            const FactorLoad& load = phase[f];
+            of_phase = std::max(of_phase, ps_of(load.bytes) + load.messages +
+                                              load.hops * (latency + ps_of(largest_later[f]) + 1));
+            largest_later[f] = std::max(largest_later[f], load.largest);
+            messages += load.messages;
+        }
+        latest += of_phase;
+    }
+    if (2 * messages > kMostMessages) {
+        return std::nullopt;  // it may be too large to be built
+    }
+    return sim::whole_picoseconds(latest * (1 + 1e-9));
+}
 
 LeastTraffic all_gather_traffic(double n, sim::Bytes v) {
     const sim::Bytes others = v * ((n - 1) / n);

@@ -1,11 +1,15 @@
-// What no AllGather, ReduceScatter or AllReduce of V bytes among n members can beat.
+// What no AllGather, ReduceScatter or AllReduce of V bytes among n members can beat, and what those on rings do not exceed.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "collectives/algorithms/collective_schedule.h"
+#include "collectives/paths/link_model.h"
 #include "collectives/vocabulary/algorithm.h"
 #include "collectives/vocabulary/collective_call.h"
 #include "collectives/vocabulary/group.h"
+#include "sim/base/time.h"
 #include "topology/lattice/lattice.h"
 
 namespace podsim::collectives {
@@ -38,6 +42,17 @@ struct AlgorithmLoad {
 /// Of an AllGather or ReduceScatter, and of an AllReduce.
 AlgorithmLoad load_once(const CollectiveCall& call);
 AlgorithmLoad load_twice(const CollectiveCall& call);
+
+/// What no run of an AllGather or ReduceScatter takes longer than, alone and from its start, where every member is on rings, so that
+/// all do the same at the same time, and no link is dead; nothing for others, and for algorithms that are not of rings.
+/// Its phases go first in their order (collective_schedule.h). With T_i when the last message of phases 0 .. i has come,
+///   T_i <= T_(i-1) + max over factors f of [what phase i puts on a link along f / rate + k_if (latency + R_if)]
+/// with k_if the hops of a message and those that it brings on after it, one way round f, and R_if the longest that a message of a
+/// later phase holds a link along f. For take the last to come, and before it what it waited for, back to T_(i-1): all of
+/// them go over links of one port, which are alike; while one of them waits, its link serves others of phase i, none of
+/// them twice, but for what a later phase had begun.
+std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOptions& options,
+                                    const LinkModel& link);
 
 /// What a member has when its AllGather begins along each factor of a group, all parts together and of V: w / N x (members before f).
 /// With f members it hands (f - 1) times that to others along the factor, or gets as much, in a ReduceScatter the other way round.

@@ -59,17 +59,24 @@ Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, con
         turns.emplace_back(bound_of(by(call, list[i]), link, physical), i);
     }
     std::ranges::sort(turns);
+    const auto latest = info(call.operation).latest;
     std::optional<Turn> best;
     std::exception_ptr error;
-    for (const Turn& bound : turns) {
-        if (best && bound > *best) {
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+        if (best && turns[i] > *best) {
             break;
         }
-        const std::size_t index = std::get<1>(bound);
-        const Algorithm algorithm = list[index];
+        const std::size_t index = std::get<1>(turns[i]);
+        const CollectiveCall one = by(call, list[index]);
         try {
-            const auto exact = closed_form(by(call, algorithm), options, link);
-            const Turn tried{exact ? *exact : simulate(algorithm), index};
+            const auto exact = closed_form(one, options, link);
+            if (!exact && !best && latest != nullptr && i + 1 < turns.size()) {
+                const auto surely = latest(one, options, link);
+                if (surely && Turn{*surely, index} < turns[i + 1]) {
+                    return list[index];
+                }
+            }
+            const Turn tried{exact ? *exact : simulate(list[index]), index};
             best = best ? std::min(*best, tried) : tried;
         } catch (const TooManyMessages&) {
             error = std::current_exception();

@@ -2,8 +2,8 @@
 //
 // Of the operation's candidates (operations.h) the one with the least time is taken, the closed form where there is one and the
 // simulation elsewhere; of equals the one that stands first. They are tried in the order of their lower bounds, and a
-// candidate whose bound is above the best time so far is not simulated: it cannot be faster. A single
-// candidate is taken unseen.
+// candidate whose bound is above the best time so far is not simulated: it cannot be faster. Nor is the first, where it surely takes
+// less than the bound of the next (latest_end in algorithms/ring_bounds.h). A single candidate is taken unseen.
 #pragma once
 
 #include <functional>

@@ -57,6 +57,9 @@ struct OperationInfo {
                                             const LinkModel&) = nullptr;
     /// What the algorithm needs at the least; null where only `bound` is known.
     AlgorithmLoad (*load)(const CollectiveCall&) = nullptr;
+    /// What a run of it alone surely does not exceed; null where nothing is shown of it.
+    std::optional<sim::Time> (*latest)(const CollectiveCall&, const ScheduleOptions&,
+                                       const LinkModel&) = nullptr;
 
     // What members move. One of the two is null.
 

@@ -11,10 +11,6 @@ namespace {
 
 /// In 1/1024 byte, as links count what they carry: sums are exact in any order, so that folded runs give the same.
 using Units = std::int64_t;
-constexpr double kUnit = 1024;
-Units units_of(sim::Bytes bytes) {
-    return std::llround(bytes.value() * kUnit);
-}
 
 /// [place]: what messages read and write.
 struct Moved {
@@ -30,7 +26,9 @@ bool takes_time(const sim::Workload& workload, const sim::Schedule& schedule, st
     return std::isfinite(machine.links[machine.link(at, schedule.hops[hop].port)].rate.value());
 }
 
-void add(const sim::Workload& workload, const sim::OperationSpec& spec, int times, Moved& moved) {
+/// `all_take_time`: whether no link of the machine has an infinite rate.
+void add(const sim::Workload& workload, const sim::OperationSpec& spec, int times,
+         bool all_take_time, Moved& moved) {
     const sim::Schedule& schedule = workload.schedules[spec.schedule];
     const std::vector<std::uint32_t>& roles = spec.placement == sim::kOwnPlacement
                                                   ? schedule.role_of_place
@@ -49,12 +47,12 @@ void add(const sim::Workload& workload, const sim::OperationSpec& spec, int time
             std::vector<Units>& units = transfer.reads == 0 || transfer.writes == 0
                                             ? moved.host_transfers
                                             : moved.collectives;
-            const Units all = times * units_of(transfer.bytes);
-            if (takes_time(workload, schedule, transfer.first_hop, place)) {
+            const Units all = times * sim::carried_units(transfer.bytes);
+            if (all_take_time || takes_time(workload, schedule, transfer.first_hop, place)) {
                 units[place] += all * transfer.reads;
             }
-            if (takes_time(workload, schedule, transfer.first_hop + transfer.hop_count - 1,
-                           place)) {
+            if (all_take_time || takes_time(workload, schedule,
+                                            transfer.first_hop + transfer.hop_count - 1, place)) {
                 units[workload.machine.shifted(transfer.destination_shift, place)] +=
                     all * transfer.writes;
             }
@@ -71,8 +69,11 @@ Moved moved_by_messages(const sim::Workload& workload) {
         use.first = spec;
         ++use.second;
     }
+    const bool all_take_time = std::ranges::all_of(
+        workload.machine.links,
+        [](const sim::LinkSpec& link) { return std::isfinite(link.rate.value()); });
     for (const auto& [key, use] : uses) {
-        add(workload, use.first, use.second, moved);
+        add(workload, use.first, use.second, all_take_time, moved);
     }
     return moved;
 }
@@ -102,15 +103,17 @@ LinkUse hbm_use(const sim::Workload& workload, std::span<const sim::Bytes> kerne
     Units busiest = 0;
     for (int representative = 0; representative < chips; ++representative) {
         const auto place = static_cast<std::size_t>(layout.place_of(representative));
-        const Units own = units_of(kernels[workload.graph_of_place[place]]);
+        const Units own = sim::carried_units(kernels[workload.graph_of_place[place]]);
         by_kernels += own;
         by_collectives += moved.collectives[place];
         by_hosts += moved.host_transfers[place];
         busiest = std::max(busiest, own + moved.collectives[place] + moved.host_transfers[place]);
     }
-    const auto mean = [&](Units units) { return static_cast<double>(units) / kUnit / chips; };
+    const auto mean = [&](Units units) {
+        return static_cast<double>(units) / sim::kCarriedUnit / chips;
+    };
     use.bytes = sim::Bytes(mean(by_kernels + by_collectives + by_hosts));
-    use.busiest_bytes = sim::Bytes(static_cast<double>(busiest) / kUnit);
+    use.busiest_bytes = sim::Bytes(static_cast<double>(busiest) / sim::kCarriedUnit);
     if (end.ps == 0) {
         return use;
     }

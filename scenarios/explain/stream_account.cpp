@@ -91,11 +91,11 @@ private:
             // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip_.sent[op], since, until);
             if (until > sent) {
-                const std::string held_by = describe(program_.ops[op]);
+                const Described& held_by = described(program_.ops[op]);
                 stream_.push_back({.from = sent,
                                    .until = until,
-                                   .name = held_by,
-                                   .cause = cause_of_wait(held_by),
+                                   .name = held_by.name,
+                                   .cause = held_by.cause,
                                    .op = op});
             }
             if (sent > since) {
@@ -115,8 +115,32 @@ private:
         std::reverse(stream_.begin() + first, stream_.end());
     }
 
+    /// What a wait for a collective is called: layers wait for the same few.
+    struct Described {
+        const workloads::Collective* collective = nullptr;
+        std::string name;
+        std::string cause;
+    };
+
+    [[nodiscard]] const Described& described(const workloads::Op& op) {
+        const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        const auto known = std::ranges::find_if(described_, [&](const Described& one) {
+            return collective != nullptr && one.collective != nullptr &&
+                   one.collective->operation == collective->operation &&
+                   one.collective->purpose == collective->purpose &&
+                   one.collective->axes == collective->axes;
+        });
+        if (known != described_.end()) {
+            return *known;
+        }
+        std::string name = describe(op);
+        std::string cause = cause_of_wait(name);
+        return described_.emplace_back(Described{collective, std::move(name), std::move(cause)});
+    }
+
     const workloads::StepProgram& program_;
     const ChipRun& chip_;
+    std::vector<Described> described_;
     std::vector<Stretch> stream_;
     sim::Time free_;  ///< since when it has nothing to compute
 };

@@ -88,7 +88,7 @@ public:
 private:
     [[nodiscard]] const workloads::TrainingPlan& plan() const { return built_->plan; }
     [[nodiscard]] const workloads::StepPrograms& programs() const { return built_->programs; }
-    [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch) const;
+    [[nodiscard]] LoweredStep lowered(Fold how, Watch* watch, RunMemory& memory) const;
     void estimate(StepResult& result) const;
     void look_back(const LoweredStep& step, const StepRun& run, std::shared_ptr<RunRecord> record,
                    StepResult& result) const;
@@ -115,8 +115,7 @@ private:
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
     built_ = build_step_of(scenario_, shared_, options_.compiled_for, options_.watch);
-    const LoweredStep step = lowered(fold_, options_.watch);
-    memory_ = memory_of_run(step.workload);
+    const LoweredStep step = lowered(fold_, options_.watch, memory_);
     tell_begins(options_.watch, memory_.bytes());
     const bool looks_back = options_.explain || options_.keep_trail;
     std::shared_ptr<RunRecord> record;
@@ -173,11 +172,13 @@ std::uint64_t StepSimulation::most_played(const StepResult& result) const {
     return options_.most_played_by_a_run.value_or(most_played_to_explain(result.played_events));
 }
 
-LoweredStep StepSimulation::lowered(Fold how, Watch* watch) const {
+/// `memory`: what a run of it takes.
+LoweredStep StepSimulation::lowered(Fold how, Watch* watch, RunMemory& memory) const {
     try {
         LoweredStep step = lower_step(programs(), hardware_, described_.mesh, how, watch,
                                       &shared_.collectives().local());
-        refuse_beyond_memory(memory_of_run(step.workload), how);
+        memory = memory_of_run(step.workload);
+        refuse_beyond_memory(memory, how);
         return step;
     } catch (const sim::InputError& error) {
         throw error.at({scenario_.file, 0, 0});
@@ -221,8 +222,10 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
                                std::shared_ptr<RunRecord> record, StepResult& result) const {
     PhaseWatch explaining(options_.watch, Phase::explaining);
     tell(&explaining, Phase::explaining);
+    RunMemory memory_again{};
     const std::optional<LoweredStep> again =
-        fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining)) : std::nullopt;
+        fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining, memory_again))
+                           : std::nullopt;
     const LoweredStep& folded = again.has_value() ? *again : step;
     std::optional<StepGap> gap;
     if (result.explained) {

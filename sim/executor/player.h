@@ -41,7 +41,7 @@ private:
     [[gnu::noinline]] void end_task(std::uint32_t place, std::uint32_t task);
     void begin_work(std::uint32_t place, std::uint32_t task, const Task& spec, Time duration);
     [[gnu::noinline]] void wake_memory(std::uint32_t place);
-    [[gnu::noinline]] void hear_memories();
+    [[gnu::noinline]] void settle_memories();
     [[gnu::noinline]] void release_links();
     [[gnu::noinline]] void arrive_if_written(const Batch<Members>& batch);
     [[gnu::noinline]] void start_operation(std::uint32_t place, std::uint32_t number);

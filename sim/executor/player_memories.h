@@ -39,10 +39,7 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t sourc
         state_.memories.begin_hold(server,
                                    {crossing.number, crossing.transfer, source, crossing.hop},
                                    state_.machine.shifted(crossing.path->destination_shift, source),
-                                   hop.reads, hop.writes, hop.times.end, state_.now);
-    }
-    if (state_.memories.any_news()) {
-        hear_memories();
+                                   hop.reads, hop.writes, hop.times.end);
     }
 }
 
@@ -55,7 +52,6 @@ void Player<Pending>::begin_work(std::uint32_t place, std::uint32_t task, const 
                                     ? spec.demand
                                     : std::llround(static_cast<double>(spec.demand) * slower);
     state_.memories.begin_work(place, spec.resource, task, demand, duration, state_.now);
-    hear_memories();
 }
 
 template <class Pending>
@@ -63,12 +59,12 @@ void Player<Pending>::wake_memory(std::uint32_t place) {
     for (const std::uint32_t task : state_.memories.wake(place, state_.now)) {
         end_task(place, task);
     }
-    hear_memories();
 }
 
-/// What a call of the memories has come to: links that they hold on, and when they want to be woken.
+/// What has happened to the memories, until the next instant: links that they hold on, and when they want to be woken.
 template <class Pending>
-void Player<Pending>::hear_memories() {
+void Player<Pending>::settle_memories() {
+    state_.memories.settle(state_.now);
     state_.memories.take_held_on([this](std::uint32_t server) { state_.servers.hold_on(server); });
     state_.memories.take_to_post([this](const Memories::Wake& wake) {
         pending_.task(EventKind::memory_wake, wake.time, 0, wake.place);

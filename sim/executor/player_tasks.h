@@ -95,6 +95,9 @@ void Player<Pending>::play_round() {
     }
     play_picks(freed_);
     play_picks(listed_);
+    if (state_.memories.any_unsettled()) {
+        settle_memories();
+    }
 }
 
 template <class Pending>

@@ -26,7 +26,34 @@ std::vector<Memories::Place> Memories::places_for(const Workload& workload) {
     return places;
 }
 
-void Memories::check(std::uint32_t place, Time now) {
+void Memories::settle(Time now) {
+    for (const std::uint32_t place : unsettled_) {
+        settle(place, now);
+    }
+    unsettled_.clear();
+}
+
+void Memories::settle(std::uint32_t place, Time now) {
+    Place& at = places_[place];
+    at.unsettled = false;
+    const bool more = at.bound > rate_ && asks_too_much(place, now);
+    if (more) {
+        follow(place, now);
+    }
+    if (!std::exchange(at.ended, false) && !more) {
+        return;
+    }
+    SharedServer& server = servers_[place];
+    server.share_out(now);
+    for (const SharedServer::Stream& stream : server.streams()) {
+        if (more && stream.key.kind != kWork && stream.share < stream.demand) {
+            hold_up(place, stream.key);
+        }
+    }
+    set_wake(place);
+}
+
+bool Memories::asks_too_much(std::uint32_t place, Time now) {
     Place& at = places_[place];
     if (at.wake <= now && any_followed(place)) {
         at.followed = servers_[place].demand(now);
@@ -37,27 +64,17 @@ void Memories::check(std::uint32_t place, Time now) {
         load.demand = load.end > now ? load.demand : 0;
         at.bound += load.demand;
     }
-    if (at.bound > rate_) {
-        follow(place, now);
-    }
+    return at.bound > rate_;
 }
 
 void Memories::follow(std::uint32_t place, Time now) {
-    SharedServer& server = servers_[place];
     for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
         StreamSlots::Load& load = slots_.load(place, slot);
         if (load.demand > 0) {
-            server.add(slots_.stream(place, slot).key(), load.demand, load.end - now, now);
+            servers_[place].add(slots_.stream(place, slot).key(), load.demand, load.end - now, now);
             places_[place].bound -= std::exchange(load.demand, 0);
         }
     }
-    server.share_out(now);
-    for (const SharedServer::Stream& stream : server.streams()) {
-        if (stream.key.kind != kWork && stream.share < stream.demand) {
-            hold_up(place, stream.key);
-        }
-    }
-    set_wake(place);
 }
 
 /// A message's stream gets less than it asks for: its link is held until the stream ends.
@@ -118,7 +135,8 @@ const std::vector<std::uint32_t>& Memories::wake(std::uint32_t place, Time now) 
             }
         }
     }
-    set_wake(place);
+    places_[place].ended = true;
+    settle_later(place);
     return ended_tasks_;
 }
 

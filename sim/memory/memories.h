@@ -12,7 +12,8 @@
 // that come before the end of their streams are put aside; a message whose streams get all that they ask for is as on
 // time as if nobody followed it, and its link frees by itself. What is added while demands fit again is not followed.
 // Which streams are followed, and which links held up, at the end of an instant does not depend on the order of what
-// happens in it.
+// happens in it: demands only grow meanwhile, since what ends at an instant is not counted in it, and shares only shrink. So
+// it is found out once for each place to which something has happened, before the clock goes on (`settle`).
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/base/time.h"
@@ -64,7 +66,7 @@ public:
             const std::size_t slot = slots_.find_slot(place, {kWork, resource});
             begin(place, slots_.load(place, slot), demand, now + alone);
             slots_.stream(place, slot).task = task;
-            check_if_many(place, now);
+            settle_if_many(place);
         }
     }
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
@@ -73,17 +75,17 @@ public:
     /// A message crosses a link until `end`, later than now: it reads its source's memory and writes that of `to` at these
     /// demands; 0: it does not.
     void begin_hold(std::uint32_t server, const HeldMessage& message, std::uint32_t to,
-                    std::int64_t reads, std::int64_t writes, Time end, Time now) {
+                    std::int64_t reads, std::int64_t writes, Time end) {
         StreamSlots::OfLink& link = slots_.of_link(server);
         link.message = message;
         const std::uint32_t from = message.source;
         if (reads > 0 && places_[from].at_risk) {
             begin(from, slots_.load_of(from, {kRead, server}, link.read), reads, end);
-            check_if_many(from, now);
+            settle_if_many(from);
         }
         if (writes > 0 && places_[to].at_risk) {
             begin(to, slots_.load_of(to, {kWrite, server}, link.written), writes, end);
-            check_if_many(to, now);
+            settle_if_many(to);
         }
     }
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
@@ -104,7 +106,10 @@ public:
         take(arriving_, use);
     }
     [[nodiscard]] bool any_freed() const { return !freed_.empty() || !arriving_.empty(); }
-    [[nodiscard]] bool any_news() const { return !to_post_.empty() || !held_on_.empty(); }
+    /// Whether something has happened that `settle` has not seen.
+    [[nodiscard]] bool any_unsettled() const { return !unsettled_.empty(); }
+    /// Shares the memories of the places to which something has happened at this instant, until the next two calls.
+    void settle(Time now);
     /// The same with use(Wake), and with use(server) where links are held until they are among the freed.
     template <class Use>
     void take_to_post(const Use& use) {
@@ -151,6 +156,8 @@ private:
             0;                ///< of it, those of streams that are followed: right until `wake`
         Time wake = kNoWake;  ///< when the first that is followed ends
         bool at_risk = false;
+        bool unsettled = false;
+        bool ended = false;  ///< streams that were followed, since it was settled
     };
     static constexpr Time kNoWake{-1};
 
@@ -170,13 +177,20 @@ private:
         load.demand = demand;
         load.end = end;
     }
-    void check_if_many(std::uint32_t place, Time now) {
+    void settle_if_many(std::uint32_t place) {
         if (places_[place].bound > rate_) {
-            check(place, now);
+            settle_later(place);
         }
     }
-    /// Follows the streams of the place if they do not fit.
-    void check(std::uint32_t place, Time now);
+    void settle_later(std::uint32_t place) {
+        if (!std::exchange(places_[place].unsettled, true)) {
+            unsettled_.push_back(place);
+        }
+    }
+    void settle(std::uint32_t place, Time now);
+    /// Whether its streams ask for more than there is.
+    [[nodiscard]] bool asks_too_much(std::uint32_t place, Time now);
+    /// All its streams are followed from now on.
     void follow(std::uint32_t place, Time now);
     void hold_up(std::uint32_t place, SharedServer::Key key);
     /// All streams of the link's message have ended.
@@ -193,6 +207,7 @@ private:
     StreamSlots slots_;
     FollowedLinks links_;
     LateMessages late_;
+    std::vector<std::uint32_t> unsettled_;          ///< places
     std::vector<SharedServer::Key> ended_streams_;  ///< at a wake
     std::vector<std::uint32_t> ended_tasks_;
     std::vector<FreedLink> freed_;

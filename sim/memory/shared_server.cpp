@@ -47,7 +47,6 @@ void SharedServer::take_ended(Time now, std::vector<Key>& ended) {
         }
         return stream.end <= now;
     });
-    share_out(now);
 }
 
 bool SharedServer::unfinished(Key key, Time now) const {

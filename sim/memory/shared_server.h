@@ -55,13 +55,13 @@ public:
     /// The same of one of several that begin now, after the last of which the rate is shared out.
     void add(Key key, std::int64_t demand, Time alone, Time now);
     void share_out(Time now);
-    /// The streams that have ended by now leave; their keys go to the end of `ended`.
+    /// The streams that have ended by now leave; their keys go to the end of `ended`. The rate is to be shared out anew.
     void take_ended(Time now, std::vector<Key>& ended);
     /// Whether that stream is there and has work left.
     [[nodiscard]] bool unfinished(Key key, Time now) const;
     /// What the streams that have work left ask for together.
     [[nodiscard]] std::int64_t demand(Time now) const;
-    /// The same as of the last change, right until the next stream ends and no less than that from then on.
+    /// The same as it was last shared out, right until the next stream ends and no less than that from then on.
     [[nodiscard]] std::int64_t asked() const { return asked_; }
     /// When the first of the streams ends if shares stay as they are; there must be one.
     [[nodiscard]] Time next_end() const { return next_end_; }

@@ -35,6 +35,14 @@ void ForwardParts::enter(LayerKind kind) {
     }
 }
 
+const Seen& ForwardParts::seen(LayerKind kind) {
+    std::optional<Seen>& known = seen_[kind.local ? 1 : 0];
+    if (!known) {
+        known = seen_by_chip(shard, kind.local);
+    }
+    return *known;
+}
+
 void ForwardParts::begin_unit(int microbatch) {
     names.set_microbatch(microbatch);
     chain.begin_unit();

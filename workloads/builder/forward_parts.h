@@ -5,7 +5,9 @@
 // (Tensor::made_by) and returns what it makes.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "workloads/plan/overlap.h"
 #include "workloads/plan/remat.h"
 #include "workloads/plan/ways.h"
+#include "workloads/work/attention_seen.h"
 #include "workloads/work/rows_work.h"
 
 namespace podsim::workloads {
@@ -55,6 +58,8 @@ struct ForwardParts {
 
     /// From here on a layer of that kind is under way.
     void enter(LayerKind kind);
+    /// What the chip sees of the sequences in that layer, which is under way.
+    const Seen& seen(LayerKind kind);
     /// A new unit of the stage's order, for this microbatch.
     void begin_unit(int microbatch);
     /// The next use of weights; its end is weights.end_use().
@@ -83,6 +88,7 @@ struct ForwardParts {
 private:
     std::vector<Shard>
         of_kinds_;  ///< of global layers and of local ones; none where they are alike
+    std::array<std::optional<Seen>, 2> seen_;  ///< of global layers and of local ones
 };
 
 }  // namespace podsim::workloads

@@ -29,7 +29,7 @@ bool in_window_ring(const ForwardParts& parts, LayerKind kind) {
 
 Tensor attend(ForwardParts& parts, LayerKind kind, const Arriving& keys, const Tensor& qkv) {
     const Shard& shard = parts.shard;
-    const Compute whole = attention_forward(shard, kind.local);
+    const Compute whole = attention_forward(shard, parts.seen(kind));
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
             return forward_part(shard, whole, parts.bounds.context_steps->pieces[piece].share,

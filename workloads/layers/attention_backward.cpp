@@ -57,7 +57,7 @@ void AttentionBackward::dot_products() {
         kv = parts_.exchange.gather_kv("keys and values", alive_.qkv);
         alive_.kv_gathered = held(parts_, kv, gathered_kv_bytes(parts_));
     }
-    const Compute whole = attention_backward(shard, kind_.local);
+    const Compute whole = attention_backward(shard, parts_.seen(kind_));
     const auto part = [&](std::size_t piece) -> std::optional<Compute> {
         if (!shard.plain) {
             return gradient_part(shard, whole, parts_.bounds.context_steps->pieces[piece].share,

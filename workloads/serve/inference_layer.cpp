@@ -74,7 +74,7 @@ Tensor from_cache(ForwardParts& parts, const Tensor& attended) {
 Tensor split_attention(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
     const Shard& shard = parts.shard;
     const Arriving keys = parts.exchange.gather_kv("keys and values", qkv);
-    Compute work = attention_forward(shard, kind.local);
+    Compute work = attention_forward(shard, parts.seen(kind));
     work.hbm += sim::Bytes(shard.kv_elements() / shard.context * shard.cache.element);
     Tensor made = parts.compute("attention", std::move(work), keys.made_by);
     hold(parts, shard.kv_elements() * shard.precision.compute, keys, made);

@@ -208,11 +208,19 @@ Compute backward_over(const Shard& s, const Seen& seen) {
 }  // namespace
 
 Compute attention_forward(const Shard& s, bool local) {
-    return forward_over(s, seen_by_chip(s, local));
+    return attention_forward(s, seen_by_chip(s, local));
 }
 
 Compute attention_backward(const Shard& s, bool local) {
-    return backward_over(s, seen_by_chip(s, local));
+    return attention_backward(s, seen_by_chip(s, local));
+}
+
+Compute attention_forward(const Shard& s, const Seen& seen) {
+    return forward_over(s, seen);
+}
+
+Compute attention_backward(const Shard& s, const Seen& seen) {
+    return backward_over(s, seen);
 }
 
 Compute attention_forward_to(const Shard& s, int block) {

@@ -44,6 +44,9 @@ Compute qkv_input_gradient(const Shard& shard);
 Compute qkv_weight_gradient(const Shard& shard);
 Compute attention_forward(const Shard& shard, bool local);
 Compute attention_backward(const Shard& shard, bool local);
+/// The same, of what seen_by_chip says.
+Compute attention_forward(const Shard& shard, const Seen& seen);
+Compute attention_backward(const Shard& shard, const Seen& seen);
 /// With plain placement: the part of it with the keys of one block, the chip's own or an earlier one.
 Compute attention_forward_to(const Shard& shard, int block);
 Compute attention_backward_to(const Shard& shard, int block);

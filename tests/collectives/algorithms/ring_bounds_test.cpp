@@ -7,7 +7,9 @@
 #include "collectives/algorithms/order_weights.h"
 #include "collectives/catalogue/bounds.h"
 #include "collectives/catalogue/choose_algorithm.h"
-#include "tests/collectives/carriers/collective_support.h"
+#include "collectives/catalogue/closed_form.h"
+#include "collectives/paths/factors.h"
+#include "tests/collectives/carriers/checks.h"
 
 namespace podsim::collectives {
 namespace {
@@ -91,6 +93,50 @@ TEST(AlgorithmLoadTest, LowerBound) {
     EXPECT_NEAR(lower_bound(call, link).seconds(), 800, 1e-9);
     call.operation = Operation::all_to_all;
     EXPECT_NEAR(lower_bound(call, link).seconds(), physical_bound(call, link.rate).value(), 1e-9);
+}
+
+/// A ring of 8, B = 100, at a byte and a latency of a second: 3 (B + 1) + (B / 2 + 1), which is the time itself. Rings of 4 and 2 in equal
+/// parts, in one chunk: at first 50 bytes at a member go 3/2 times over x, in 2 hops, each of which may wait behind one of 100, and the other part's half of
+/// 50 over y, in one that may wait behind 200; then 100 go 3/2 times over x and half of 200 over y.
+TEST(LatestEndTest, ByHand) {
+    const LinkModel link{.rate = sim::BytesPerSecond(1), .latency = sim::Seconds(1)};
+    const topology::Lattice ring = box({8, 1, 1}, 1);
+    CollectiveCall call = on(ring, whole_axes(ring), Algorithm::two_way, 800);
+    const double alone = 3 * 101 + 51;
+    EXPECT_NEAR(latest_end(call, {}, link)->seconds(), alone, 1e-6);
+    EXPECT_NEAR(closed_form(call, {}, link)->seconds(), alone, 1e-6);
+    const topology::Lattice two = box({4, 2, 1}, 3);
+    call = on(two, whole_axes(two), Algorithm::equal_parts, 800);
+    EXPECT_NEAR(latest_end(call, {.chunks = 1}, link)->seconds(), 75 + 2 * (1 + 100) + 150 + 2 * 1,
+                1e-6);
+    // Reduced, the large phase comes first: what waits in it may wait behind 50 bytes.
+    call.operation = Operation::reduce_scatter;
+    EXPECT_NEAR(latest_end(call, {.chunks = 1}, link)->seconds(), 150 + 2 * (1 + 50) + 75 + 2 * 1,
+                1e-6);
+}
+
+/// No run on rings takes longer, of one to five chunks, in one message a block or in several, with strides, either rule of latency
+/// and infinite rates; some come close. Of lines nothing is said.
+TEST(LatestEndTest, HoldsOfEveryRun) {
+    int said = 0;
+    int close = 0;
+    for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+        Random random(seed);
+        const Case c = random_case(random, 12, 400);
+        if (c.operation == Operation::all_reduce || group_size(c.group) == 1) {
+            continue;
+        }
+        const auto latest = latest_end(c.call(), c.options, c.link);
+        EXPECT_TRUE(!latest || !has_line(c.slice, c.group));
+        if (latest) {
+            const sim::Time time = run_on(folded(c), c).result.end;
+            EXPECT_LE(time, *latest) << describe(c);
+            ++said;
+            close += time.seconds() > 0.9 * latest->seconds() ? 1 : 0;
+        }
+    }
+    EXPECT_GT(said, 150);
+    EXPECT_GT(close, 30);
 }
 
 /// Equal loads where they can be; else the smaller largest one, here the second order alone.

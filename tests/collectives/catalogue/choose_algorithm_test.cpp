@@ -45,6 +45,26 @@ TEST(ChooseTest, TakesTheFastestAndTheFirstOfEquals) {
     EXPECT_GT(without_all, 20);
 }
 
+/// What surely takes less than any other can is not run: 1 GB over three axes, of which x, whose links two groups share, gets too
+/// much in equal parts.
+TEST(ChooseTest, TakesUnseenWhatIsSurelyTheFastest) {
+    Case c;
+    c.slice = box({16, 20, 28}, 7);
+    c.group = {{0, 2, 8}, {1, 1, 20}, {2, 1, 28}};
+    c.v = sim::Bytes(1e9);
+    c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
+    for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
+        c.operation = operation;
+        const Algorithm chosen = choose(c.call(), c.options, c.link, [](Algorithm) -> sim::Time {
+            throw std::logic_error("is run");
+        });
+        EXPECT_EQ(chosen, Algorithm::weighted);
+        for (const Algorithm other : info(operation).candidates(c.call())) {
+            EXPECT_GE(time_of(c, other), time_of(c, chosen));
+        }
+    }
+}
+
 /// A ring of 8 at 1e9 B/s and 10 us. In one shot 4 hops; 1000 B take 1 us, half of them 0.5 us: 3 x 11 + 10.5 us,
 /// where ReduceScatter and AllGather have 8 hops. Of 8 MB a link gets 3.5 arrays, against 2 x 7/16.
 TEST(ChooseTest, ByHand) {

@@ -19,6 +19,7 @@ std::int64_t share_of(const SharedServer& server, Key key) {
 std::vector<Key> ended(SharedServer& server, Time now) {
     std::vector<Key> keys;
     server.take_ended(now, keys);
+    server.share_out(now);
     return keys;
 }
 
