@@ -23,6 +23,7 @@
 #include "scenarios/spec/hardware.h"
 #include "scenarios/spec/request.h"
 #include "sim/mirror/known_images.h"
+#include "sim/tables/known_tables.h"
 #include "sim/workload/schedule.h"
 
 namespace podsim::scenarios {
@@ -41,6 +42,7 @@ public:
     /// Of all steps so far.
     [[nodiscard]] collectives::ShiftTable& shifts() { return shifts_; }
     [[nodiscard]] sim::KnownImages& images() { return images_; }
+    [[nodiscard]] const std::shared_ptr<sim::KnownTables>& tables() const { return tables_; }
     /// The schedule of that key, made by `build` where there is none.
     std::shared_ptr<const sim::Schedule> schedule(const Key& key,
                                                   const std::function<sim::Schedule()>& build);
@@ -50,6 +52,7 @@ private:
     collectives::ShiftTable shifts_;
     std::map<Key, std::shared_ptr<const sim::Schedule>> schedules_;
     sim::KnownImages images_;
+    std::shared_ptr<sim::KnownTables> tables_ = std::make_shared<sim::KnownTables>();
     std::size_t messages_ = 0;
 };
 

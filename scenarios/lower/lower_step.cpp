@@ -164,6 +164,7 @@ private:
         for (const sim::OperationSpec& operation : step_.workload.operations) {
             step_.algorithms.push_back(schedules.algorithm(operation.schedule));
         }
+        step_.workload.tables = kept.tables();
         step_.workload.machine = build_machine(hardware_, kept.shifts(), schedules.use_hosts());
     }
 

@@ -69,9 +69,10 @@ Durations::Timed Durations::timed(const workloads::Compute& work) const {
 }
 
 void Durations::set(const workloads::Op& op, sim::Task& task) const {
-    task.duration = of(op);
     const auto* const work = std::get_if<workloads::Compute>(&op.work);
-    task.demand = work != nullptr ? timed(*work).demand : 0;
+    const Timed of_op = work != nullptr ? timed(*work) : Timed{of(op), 0};
+    task.duration = of_op.duration;
+    task.demand = of_op.demand;
 }
 
 sim::Time Durations::of(const workloads::Op& op) const {

@@ -172,6 +172,7 @@ public:
         fold_placements(orbits, workload);
         workload.graphs = workload_.graphs;
         workload.graph_of_place = of_kept(workload_.graph_of_place, orbits);
+        workload.tables = workload_.tables;
         folded.representatives = representatives(orbits);
         return folded;
     }

@@ -260,7 +260,12 @@ private:
         }
         first_ = end_ = start();
         for (Chunk* chunk = taken.chain; chunk != nullptr; chunk = release(chunk)) {
-            for (const Event& event : events_of(*chunk)) {
+            const std::span<const Event> events = events_of(*chunk);
+            if (taken.alike) {
+                end_ = std::copy(events.begin(), events.end(), end_);
+                continue;
+            }
+            for (const Event& event : events) {
                 insert(end_++, event);
             }
         }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/state/transfer_table.h"
+#include "sim/tables/transfer_table.h"
 #include "sim/workload/schedule.h"
 
 namespace podsim::sim {

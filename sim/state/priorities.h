@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/state/transfer_table.h"
+#include "sim/tables/transfer_table.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::sim {

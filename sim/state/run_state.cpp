@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "sim/tables/known_tables.h"
+
 namespace podsim::sim {
 namespace {
 
@@ -37,8 +39,10 @@ std::vector<TransferTable> tables_for(const Workload& workload,
                                       const std::vector<RolesOfPlaces>& roles) {
     std::vector<TransferTable> tables;
     tables.reserve(workload.schedules.size());
-    for (const Schedule& schedule : workload.schedules) {
-        tables.emplace_back(schedule, roles[tables.size()]);
+    for (std::size_t i = 0; i < workload.schedules.size(); ++i) {
+        tables.push_back(workload.tables != nullptr
+                             ? workload.tables->of(workload.schedules.shared(i), roles[i])
+                             : TransferTable(workload.schedules[i], roles[i]));
     }
     for (const OperationSpec& spec : workload.operations) {
         if (spec.placement != kOwnPlacement &&

@@ -16,7 +16,7 @@
 #include "sim/state/message_pool.h"
 #include "sim/state/priorities.h"
 #include "sim/state/task_order.h"
-#include "sim/state/transfer_table.h"
+#include "sim/tables/transfer_table.h"
 #include "sim/workload/observer.h"
 #include "sim/workload/result.h"
 #include "sim/workload/task_graph.h"

@@ -49,6 +49,9 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return all_.size(); }
     const Schedule& operator[](std::size_t index) const { return *all_[index]; }
+    [[nodiscard]] const std::shared_ptr<const Schedule>& shared(std::size_t index) const {
+        return all_[index];
+    }
     [[nodiscard]] const Schedule& back() const { return *all_.back(); }
     [[nodiscard]] Iterator begin() const { return Iterator(all_.begin()); }
     [[nodiscard]] Iterator end() const { return Iterator(all_.end()); }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/base/time.h"
@@ -43,6 +44,8 @@ struct OperationSpec {
     std::uint32_t placement = kOwnPlacement;
 };
 
+class KnownTables;
+
 /// Everything the executor needs. Operations are numbered in program order: that is the last tie-break.
 struct Workload {
     Machine machine;
@@ -53,6 +56,8 @@ struct Workload {
     std::vector<OperationSpec> operations;
     std::vector<TaskGraph> graphs;
     std::vector<std::uint32_t> graph_of_place;
+    /// What runs of these and of other workloads read schedules as (tables/known_tables.h); nullptr: each makes its own.
+    std::shared_ptr<KnownTables> tables{};
 };
 
 /// [graph]: the operations that are in tasks of that graph alone, in the order of its tasks.

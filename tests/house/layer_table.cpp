@@ -27,7 +27,7 @@ const std::vector<Layer>& layers() {
          {"sys/mman.h"},
          {{"base"},
           {"queue", "workload"},
-          {"memory", "mirror"},
+          {"memory", "mirror", "tables"},
           {"state"},
           {"reuse"},
           {"executor"}}},

@@ -1,4 +1,4 @@
-#include "sim/state/transfer_table.h"
+#include "sim/tables/transfer_table.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/state/link_servers.h"
+#include "sim/workload/result.h"
 
 namespace podsim::sim {
 namespace {
