@@ -176,7 +176,8 @@ std::vector<PhaseLoad> phase_loads(const CollectiveCall& call, const ScheduleOpt
                 const sim::Bytes block(held * chunk / units);
                 const double pieces = message_count(block, options.message_cap);
                 load.largest = std::max(load.largest, block.value() / pieces);
-                load.messages += steps * pieces * group[f].stride;
+                // Two more, where a block is whole messages but for the rounding of its size.
+                load.messages += steps * (pieces + 2) * group[f].stride;
             }
             held *= length;
         }

@@ -124,23 +124,29 @@ private:
 
     [[nodiscard]] const Described& described(const workloads::Op& op) {
         const auto* collective = std::get_if<workloads::Collective>(&op.work);
+        if (collective == nullptr) {
+            return other_ = name_and_cause(nullptr, op);
+        }
         const auto known = std::ranges::find_if(described_, [&](const Described& one) {
-            return collective != nullptr && one.collective != nullptr &&
-                   one.collective->operation == collective->operation &&
+            return one.collective->operation == collective->operation &&
                    one.collective->purpose == collective->purpose &&
                    one.collective->axes == collective->axes;
         });
-        if (known != described_.end()) {
-            return *known;
-        }
+        return known != described_.end() ? *known
+                                         : described_.emplace_back(name_and_cause(collective, op));
+    }
+
+    static Described name_and_cause(const workloads::Collective* collective,
+                                    const workloads::Op& op) {
         std::string name = describe(op);
         std::string cause = cause_of_wait(name);
-        return described_.emplace_back(Described{collective, std::move(name), std::move(cause)});
+        return {collective, std::move(name), std::move(cause)};
     }
 
     const workloads::StepProgram& program_;
     const ChipRun& chip_;
-    std::vector<Described> described_;
+    std::vector<Described> described_;  ///< of collectives
+    Described other_;                   ///< the last of those that are none
     std::vector<Stretch> stream_;
     sim::Time free_;  ///< since when it has nothing to compute
 };

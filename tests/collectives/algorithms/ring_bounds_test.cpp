@@ -115,6 +115,27 @@ TEST(LatestEndTest, ByHand) {
                 1e-6);
 }
 
+/// Blocks of two whole messages but for the rounding of their sizes may be cut into two more; without a latency their roundings count.
+TEST(LatestEndTest, CountsTheRoundingsOfMessagesThatAreCutOnceMore) {
+    Case c;
+    c.operation = Operation::reduce_scatter;
+    c.algorithm = Algorithm::two_way;
+    c.slice = box({11, 1, 1}, 1);
+    c.group = whole_axes(c.slice);
+    c.link.latency = sim::Seconds(0);
+    for (const double rate : {4.5e10, 9e10}) {
+        for (const double v : {1e5, 3e7}) {
+            for (const int messages : {2, 4}) {
+                c.link.rate = sim::BytesPerSecond(rate);
+                c.v = sim::Bytes(v);
+                c.options.message_cap = c.v / (11.0 * messages);
+                EXPECT_LE(run_on(folded(c), c).result.end,
+                          *latest_end(c.call(), c.options, c.link));
+            }
+        }
+    }
+}
+
 /// No run on rings takes longer, of one to five chunks, in one message a block or in several, with strides, either rule of latency
 /// and infinite rates; some come close. Of lines nothing is said.
 TEST(LatestEndTest, HoldsOfEveryRun) {
