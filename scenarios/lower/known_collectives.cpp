@@ -11,7 +11,7 @@ namespace {
 
 /// Folded steps simulate a few places; of more, tables of displacements take longer to make than schedules.
 constexpr int kMostPlaces = 64;
-/// Some 75 MB of each thread, with what is known of mirrors. What was kept until then is let go, and kept anew where it comes again.
+/// Some 75 MB of each thread, with what is known of mirrors, and at most as much of tables. What was kept until then is let go, and kept anew where it comes again.
 constexpr std::size_t kMostKept = 250'000;
 constexpr std::size_t kMostAlgorithms = 100'000;
 
