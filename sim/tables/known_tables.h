@@ -14,13 +14,14 @@ namespace podsim::sim {
 /// May be used by several threads at once.
 class KnownTables {
 public:
-    /// The table of a schedule whose own roles are those. What is made is kept, and so is the schedule, until there are too many.
+    /// The table of a schedule whose own roles are those. From the second time on it is kept, and so is the schedule, until there are too
+    /// many: a run that is alone with its schedules takes no copy.
     TransferTable of(const std::shared_ptr<const Schedule>& schedule, const RolesOfPlaces& own);
 
 private:
     struct Known {
         std::shared_ptr<const Schedule> schedule;
-        std::shared_ptr<const TransferTable> table;
+        std::shared_ptr<const TransferTable> table;  ///< nullptr: asked for once
     };
 
     std::mutex mutex_;

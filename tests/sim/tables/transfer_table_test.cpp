@@ -91,11 +91,13 @@ TEST(KnownTablesTest, AreThoseOfTheScheduleAlone) {
     const auto first = schedule_of(3);
     const RolesOfPlaces roles(first->role_of_place);
     const TransferTable alone(*first, roles);
-    TransferTable of_run = known.of(first, roles);
-    EXPECT_EQ(of_run.counters(), alone.counters());
-    of_run.paths[1].hold = Time{5};
-    EXPECT_EQ(known.of(first, roles).paths[1].hold, Time{});
-    EXPECT_EQ(known.of(first, roles).paths.size(), 3U);
+    for (int run = 0; run < 4; ++run) {
+        TransferTable of_run = known.of(first, roles);
+        EXPECT_EQ(of_run.counters(), alone.counters());
+        ASSERT_EQ(of_run.paths.size(), 3U);
+        EXPECT_EQ(of_run.paths[1].hold, Time{});
+        of_run.paths[1].hold = Time{5};
+    }
     const long kept = first.use_count();
     const auto large = schedule_of(1U << 16);
     EXPECT_EQ(known.of(large, roles).paths.size(), std::size_t{1} << 16);
