@@ -48,12 +48,22 @@ public:
     }
 
 private:
-    /// For as many roles as there are, each of which may have all that there was.
+    /// Room for what the roles' transfers come to: what is folded is kept for long.
     void reserve() {
-        const std::size_t roles = folded_.roles.size();
-        folded_.transfers.reserve(from_.transfers.size() * roles);
-        folded_.hops.reserve(from_.hops.size() * roles);
-        folded_.successors.reserve(from_.successors.size() * roles);
+        std::size_t transfers = 0;
+        std::size_t hops = 0;
+        std::size_t successors = 0;
+        for (std::size_t role = 0; role < folded_.roles.size(); ++role) {
+            transfers += folded_.roles[role].transfer_count;
+            for (std::uint32_t i = 0; i < folded_.roles[role].transfer_count; ++i) {
+                const Transfer& transfer = from_.transfers[first_of_role_[role] + i];
+                hops += transfer.hop_count;
+                successors += transfer.successor_count;
+            }
+        }
+        folded_.transfers.reserve(transfers);
+        folded_.hops.reserve(hops);
+        folded_.successors.reserve(successors);
     }
 
     /// [element][transfer]: its image, as `images` says of single mirrors.

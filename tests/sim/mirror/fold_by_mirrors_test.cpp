@@ -143,6 +143,33 @@ const Schedule* at(const Workload& workload, std::size_t schedule) {
     return &workload.schedules[schedule];
 }
 
+// Schedules that differ in bytes alone share images, where their own sizes are symmetric; what is folded takes no more room than it needs.
+TEST(FoldByMirrors, SchedulesThatDifferInBytesAloneShareTheirImages) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        std::mt19937_64 random(seed);
+        const Schedule one = random_symmetric_schedule(6, true, random);
+        Schedule larger = one;
+        for (Transfer& transfer : larger.transfers) {
+            transfer.bytes = Bytes(3 * transfer.bytes.value());
+        }
+        const auto workload_with = [&](const Schedule& other) {
+            Workload workload = workload_of(row_of(6, true, {10}), {one, other},
+                                            {work(50), operation(0), operation(1)});
+            workload.operations = {{.schedule = 0}, {.schedule = 1}};
+            return workload;
+        };
+        const Workload whole = workload_with(larger);
+        const auto folded = fold_by_mirrors(whole, std::vector{other_end(6)});
+        ASSERT_TRUE(folded);
+        expect_plays_the_same(whole, *folded);
+        const Schedule& first = *at(folded->workload, 0);
+        EXPECT_EQ(first.transfers.capacity() + first.hops.capacity(),
+                  first.transfers.size() + first.hops.size());
+        larger.transfers.front().bytes = Bytes(larger.transfers.front().bytes.value() + 1);
+        EXPECT_FALSE(fold_by_mirrors(workload_with(larger), std::vector{other_end(6)}));
+    }
+}
+
 // What is known of a schedule serves any workload that has it: folded to the same schedule, while those that nobody kept are found out
 // anew; and what is no image of itself stays so.
 TEST(FoldByMirrors, KnowsTheSchedulesThatAreKept) {
