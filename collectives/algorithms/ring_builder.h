@@ -73,11 +73,21 @@ private:
     Way find_way(std::uint32_t role, const Phase& spec, int direction, int distance);
     /// A copy of a way, with hops of its own.
     Way way_again(const Way& way);
-    void emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                   int direction, int distance, const Way& way);
+    /// What the slots of a phase in one direction have in common.
+    struct Row {
+        std::uint32_t role = 0;
+        std::size_t part = 0;
+        int chunk = 0;
+        std::size_t phase = 0;
+        int direction = 1;
+        const Phase* spec = nullptr;
+        std::uint32_t turn = 0;
+        bool halves = false;    ///< a block half-way round goes in halves
+        Slot* slots = nullptr;  ///< [distance]
+    };
+    void emit_slot(const Row& row, int distance, const Way& way);
     /// Of the slot's first message, among all messages of a source.
-    [[nodiscard]] std::uint64_t rank_of_slot(std::size_t part, int chunk, std::size_t phase,
-                                             int direction, int distance) const;
+    [[nodiscard]] std::uint64_t rank_of_slot(const Row& row, int distance) const;
     void emit_payload(const Payload& payload) {
         if (payloads_) {
             result_.payloads.push_back(payload);

@@ -192,8 +192,19 @@ void ScheduleBuilder::emit_role(std::uint32_t role) {
 void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk,
                                  std::size_t phase) {
     const Phase& spec = phases_[part][phase];
+    const std::uint32_t turn = this->turn(part, chunk, phase);
     for (const int direction : directions(role, spec)) {
         const int most = most_distance(role, spec, direction);
+        const Row row{
+            .role = role,
+            .part = part,
+            .chunk = chunk,
+            .phase = phase,
+            .direction = direction,
+            .spec = &spec,
+            .turn = turn,
+            .halves = spec.factor != kBetweenSlices && roles_.ring(role, spec.factor) && !one_way_,
+            .slots = &slots_[role][slot_index(part, chunk, phase, direction, 0)]};
         Way way;
         for (int step = 0; step < most; ++step) {
             const int distance = spec.motion == Motion::gather ? step + 1 : most - step;
@@ -201,14 +212,14 @@ void ScheduleBuilder::emit_phase(std::uint32_t role, std::size_t part, int chunk
             way = step == 0 || spec.factor == kBetweenSlices
                       ? find_way(role, spec, direction, distance)
                       : way_again(way);
-            emit_slot(role, part, chunk, phase, direction, distance, way);
+            emit_slot(row, distance, way);
         }
     }
     if (phase + 1 < phases_[part].size()) {
         gates_[role][gate_index(part, chunk, phase)] =
             static_cast<std::uint32_t>(result_.schedule.transfers.size());
         sim::Transfer join;
-        join.phase = turn(part, chunk, phase);
+        join.phase = turn;
         result_.schedule.transfers.push_back(join);
         emit_payload({});
     }
@@ -235,43 +246,40 @@ std::uint32_t ScheduleBuilder::turn(std::size_t part, int chunk, std::size_t pha
     return turn * chunks + from_smallest;
 }
 
-std::uint64_t ScheduleBuilder::rank_of_slot(std::size_t part, int chunk, std::size_t phase,
-                                            int direction, int distance) const {
+std::uint64_t ScheduleBuilder::rank_of_slot(const Row& row, int distance) const {
     const std::uint64_t step = static_cast<std::uint64_t>(
-        phases_[part][phase].motion == Motion::gather ? distance - 1
-                                                      : static_cast<int>(longest_) - distance);
-    std::uint64_t rank = part;
-    rank = rank * phases_[part].size() + phase;
+        row.spec->motion == Motion::gather ? distance - 1 : static_cast<int>(longest_) - distance);
+    std::uint64_t rank = row.part;
+    rank = rank * phases_[row.part].size() + row.phase;
     rank = rank * longest_ + step;
-    rank = rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(chunk);
-    rank = rank * 2 + (direction < 0 ? 1 : 0);
+    rank =
+        rank * static_cast<std::uint64_t>(result_.chunks) + static_cast<std::uint64_t>(row.chunk);
+    rank = rank * 2 + (row.direction < 0 ? 1 : 0);
     return rank * most_pieces_;
 }
 
-void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk, std::size_t phase,
-                                int direction, int distance, const Way& way) {
-    const Phase& spec = phases_[part][phase];
+void ScheduleBuilder::emit_slot(const Row& row, int distance, const Way& way) {
+    const Phase& spec = *row.spec;
+    const int direction = row.direction;
     sim::Schedule& schedule = result_.schedule;
 
     // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
-    const Phase::Block& block = spec.blocks[static_cast<std::size_t>(chunk)];
+    const Phase::Block& block = spec.blocks[static_cast<std::size_t>(row.chunk)];
     const std::uint32_t unit = 2 * block.pieces;
-    const bool half = spec.factor != kBetweenSlices && roles_.ring(role, spec.factor) &&
-                      !one_way_ && 2 * distance == spec.length;
+    const bool half = row.halves && 2 * distance == spec.length;
     const std::uint32_t begin = half && direction < 0 ? block.pieces : 0;
     const std::uint32_t end = half && direction > 0 ? block.pieces : unit;
 
     arrivals_[way.destination_role] += (end + 1) / 2 - begin / 2;
-    Slot& slot = slots_[role][slot_index(part, chunk, phase, direction, distance)];
+    Slot& slot = row.slots[distance];
     slot.first_transfer = static_cast<std::uint32_t>(schedule.transfers.size());
     slot.first_piece = begin / 2;
     slot.count = (end + 1) / 2 - begin / 2;
 
-    const std::uint64_t rank = rank_of_slot(part, chunk, phase, direction, distance);
+    const std::uint64_t rank = rank_of_slot(row, distance);
     // Ways round dead links meet messages of other sources with the same rank.
     const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
-    const std::uint64_t source = roles_.by_place() ? role : 0;
-    const std::uint32_t turn = this->turn(part, chunk, phase);
+    const std::uint64_t source = roles_.by_place() ? row.role : 0;
 
     // In one shot what arrives is added up, too.
     const bool sums = spec.motion == Motion::reduce || one_shot_;
@@ -287,14 +295,14 @@ void ScheduleBuilder::emit_slot(std::uint32_t role, std::size_t part, int chunk,
         transfer.first_hop = way.first_hop;
         transfer.hop_count = way.hop_count;
         transfer.destination_shift = way.destination_shift;
-        transfer.phase = turn;
+        transfer.phase = row.turn;
         transfer.rank = (rank + place_in_step) * sources + source;
         transfer.writes = sums ? kPassesOfSum : kWritesOfCopy;
         transfer.bytes = block.bytes * (static_cast<double>(high - low) / unit);
         transfer.bytes_before = block.bytes * (static_cast<double>(units_before) / unit);
-        emit_payload({.part = static_cast<std::uint16_t>(part),
-                      .chunk = static_cast<std::uint16_t>(chunk),
-                      .phase = static_cast<std::uint16_t>(phase),
+        emit_payload({.part = static_cast<std::uint16_t>(row.part),
+                      .chunk = static_cast<std::uint16_t>(row.chunk),
+                      .phase = static_cast<std::uint16_t>(row.phase),
                       .factor = spec.factor == kBetweenSlices
                                     ? Payload::kBetweenSlices
                                     : static_cast<std::uint16_t>(spec.factor),

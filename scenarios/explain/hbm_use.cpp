@@ -47,7 +47,7 @@ void add(const sim::Workload& workload, const sim::OperationSpec& spec, int time
             std::vector<Units>& units = transfer.reads == 0 || transfer.writes == 0
                                             ? moved.host_transfers
                                             : moved.collectives;
-            const Units all = times * sim::carried_units(transfer.bytes);
+            const Units all = times * sim::carried_units(transfer.bytes) * transfer.copies;
             if (all_take_time || takes_time(workload, schedule, transfer.first_hop, place)) {
                 units[place] += all * transfer.reads;
             }

@@ -10,12 +10,13 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Of each axis that has a mirror without a chip on it: from one end to the other, ports + and - exchanged.
+/// Of each axis that has a mirror without a chip on it, or one place that stands for all: from one end to the other, ports + and -
+/// exchanged.
 std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t ports) {
     std::vector<sim::Mirror> mirrors;
     for (int axis = 0; axis < topology::kAxes && !places.chips.twisted(); ++axis) {
         const int length = places.chips.length(axis);
-        if (length % 2 != 0) {
+        if (length % 2 != 0 && length != 1) {
             continue;
         }
         sim::Mirror& mirror = mirrors.emplace_back();

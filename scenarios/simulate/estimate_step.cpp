@@ -22,7 +22,8 @@ std::vector<std::uint64_t> hops_of_roles(const sim::Schedule& schedule) {
     for (const sim::Role& role : schedule.roles) {
         std::uint64_t sum = 0;
         for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
-            sum += schedule.transfers[role.first_transfer + i].hop_count;
+            const sim::Transfer& transfer = schedule.transfers[role.first_transfer + i];
+            sum += std::uint64_t{transfer.hop_count} * transfer.copies;
         }
         hops.push_back(sum);
     }

@@ -127,6 +127,11 @@ private:
         last_.link_class = link_class;
         look_up(waiting, link_class, last_);
     }
+    /// Of a transfer and those that it stands for.
+    void count_hop(const TransferPath& path) {
+        state_.result.events += path.copies;
+        copied_events_ += path.copies - 1U;
+    }
     void begin_hop(std::uint32_t server_number, LinkServers::At& server, Waiting first,
                    const ServedHop& hop);
     void watch(std::uint32_t server, std::uint32_t source, const ServedHop& hop);
@@ -162,6 +167,8 @@ private:
     std::uint64_t next_report_ =
         ~std::uint64_t{0};          ///< after so many events; never without an observer
     std::uint64_t all_events_ = 0;  ///< with an observer
+    std::uint64_t copied_events_ =
+        0;  ///< hops of those that transfers stand for, of what was not skipped
     const GoesBefore goes_before_{state_};
     LastHop last_;  ///< kept where hops are many that are alike: of several members
     std::vector<std::uint32_t> listed_;  ///< servers to which something came in this round

@@ -45,16 +45,17 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
 template <class Pending>
 void Player<Pending>::serve(std::uint32_t number, LinkServers::At& server) {
     const Waiting first = server.take_first();
-    ++state_.result.events;
     if constexpr (Pending::kMostMembers == 1) {
         ServedHop hop;
         look_up(first, server.link_class(), hop);
+        count_hop(*hop.crossing.path);
         begin_hop(number, server, first, hop);
     } else {
         if (first.order != last_.order || first.what != last_.what ||
             server.link_class() != last_.link_class) {
             look_up_last(first, server.link_class());
         }
+        count_hop(*last_.crossing.path);
         begin_hop(number, server, first, last_);
     }
 }

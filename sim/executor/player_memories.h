@@ -36,10 +36,12 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t sourc
                                        const ServedHop& hop) {
     const Crossing& crossing = hop.crossing;
     if (hop.reads > 0 || hop.writes > 0) {
-        state_.memories.begin_hold(server,
-                                   {crossing.number, crossing.transfer, source, crossing.hop},
-                                   state_.machine.shifted(crossing.path->destination_shift, source),
-                                   hop.reads, hop.writes, hop.times.end);
+        state_.memories.begin_hold(
+            server,
+            {crossing.number, crossing.transfer, source, static_cast<std::uint16_t>(crossing.hop),
+             crossing.path->copies},
+            state_.machine.shifted(crossing.path->destination_shift, source), hop.reads, hop.writes,
+            hop.times.end);
     }
 }
 

@@ -75,7 +75,7 @@ void Player<Pending>::start_first_tasks() {
 
 template <class Pending>
 std::uint64_t Player<Pending>::played_events() const {
-    return state_.result.events - (reuse_ ? reuse_->skipped_events() : 0);
+    return state_.result.events - copied_events_ - (reuse_ ? reuse_->skipped_events() : 0);
 }
 
 template <class Pending>

@@ -16,10 +16,10 @@ double most_of_links(const Workload& workload) {
         for (const Transfer& transfer : schedule.transfers) {
             if (transfer.hop_count > 0) {
                 int& read = reads[schedule.hops[transfer.first_hop].port];
-                read = std::max<int>(read, transfer.reads);
+                read = std::max<int>(read, transfer.reads * transfer.copies);
                 int& write =
                     writes[schedule.hops[transfer.first_hop + transfer.hop_count - 1].port];
-                write = std::max<int>(write, transfer.writes);
+                write = std::max<int>(write, transfer.writes * transfer.copies);
             }
         }
     }

@@ -11,7 +11,8 @@ struct HeldMessage {
     std::uint32_t operation = 0;
     std::uint32_t transfer = 0;
     std::uint32_t source = 0;
-    std::uint32_t hop = 0;
+    std::uint16_t hop = 0;
+    std::uint16_t copies = 1;  ///< at the same places, on links that are not simulated
 };
 
 struct MessageId {

@@ -71,7 +71,10 @@ void Memories::follow(std::uint32_t place, Time now) {
     for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
         StreamSlots::Load& load = slots_.load(place, slot);
         if (load.demand > 0) {
-            servers_[place].add(slots_.stream(place, slot).key(), load.demand, load.end - now, now);
+            const SharedServer::Key key = slots_.stream(place, slot).key();
+            const std::uint32_t alike =
+                key.kind == kWork ? 1 : slots_.message_on(key.number).copies;
+            servers_[place].add(key, load.demand / alike, load.end - now, now, alike);
             places_[place].bound -= std::exchange(load.demand, 0);
         }
     }

@@ -72,19 +72,21 @@ public:
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
-    /// A message crosses a link until `end`, later than now: it reads its source's memory and writes that of `to` at these
-    /// demands; 0: it does not.
+    /// A message crosses a link until `end`, later than now: it, and each of its copies, reads its source's memory and
+    /// writes that of `to` at these demands; 0: it does not.
     void begin_hold(std::uint32_t server, const HeldMessage& message, std::uint32_t to,
                     std::int64_t reads, std::int64_t writes, Time end) {
         StreamSlots::OfLink& link = slots_.of_link(server);
         link.message = message;
         const std::uint32_t from = message.source;
         if (reads > 0 && places_[from].at_risk) {
-            begin(from, slots_.load_of(from, {kRead, server}, link.read), reads, end);
+            begin(from, slots_.load_of(from, {kRead, server}, link.read), reads * message.copies,
+                  end);
             settle_if_many(from);
         }
         if (writes > 0 && places_[to].at_risk) {
-            begin(to, slots_.load_of(to, {kWrite, server}, link.written), writes, end);
+            begin(to, slots_.load_of(to, {kWrite, server}, link.written), writes * message.copies,
+                  end);
             settle_if_many(to);
         }
     }

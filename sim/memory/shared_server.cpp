@@ -25,7 +25,7 @@ void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
     share_out(now);
 }
 
-void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now) {
+void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now, std::uint32_t alike) {
     if (const auto before = std::ranges::find(streams_, key, &Stream::key);
         before != streams_.end() && before->end <= now) {
         streams_.erase(before);  // on that link
@@ -37,6 +37,7 @@ void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now) {
                             .share = demand,
                             .end = now + alone,
                             .since = now,
+                            .alike = alike,
                             .left = Work{demand} * alone.ps});
 }
 
@@ -57,7 +58,7 @@ bool SharedServer::unfinished(Key key, Time now) const {
 std::int64_t SharedServer::demand(Time now) const {
     std::int64_t sum = 0;
     for (const Stream& stream : streams_) {
-        sum += stream.end > now ? stream.demand : 0;
+        sum += stream.end > now ? stream.demand * stream.alike : 0;
     }
     return sum;
 }
@@ -67,8 +68,8 @@ void SharedServer::share_out(Time now) {
     std::int64_t open = 0;
     asked_ = 0;
     for (const Stream& stream : streams_) {
-        open += stream.end > now ? 1 : 0;
-        asked_ += stream.end > now ? stream.demand : 0;
+        open += stream.end > now ? stream.alike : 0;
+        asked_ += stream.end > now ? stream.demand * stream.alike : 0;
     }
     const bool fits = asked_ <= rate_;
     std::int64_t rest = rate_;
@@ -80,8 +81,9 @@ void SharedServer::share_out(Time now) {
             if (!fits) {
                 const std::int64_t equal = level ? rest : rest / open;
                 level = level || stream.demand > equal;
-                rest = level ? std::max<std::int64_t>(equal, 1) : rest - stream.demand;
-                --open;
+                rest =
+                    level ? std::max<std::int64_t>(equal, 1) : rest - stream.demand * stream.alike;
+                open -= stream.alike;
                 share = level ? rest : share;
             }
             if (share != stream.share) {
@@ -94,13 +96,16 @@ void SharedServer::share_out(Time now) {
         next_end_ = std::min(next_end_, stream.end);
     }
     assert(shared_out(now) <= rate_ ||
-           shared_out(now) == static_cast<std::int64_t>(streams_.size()));
+           shared_out(now) == std::accumulate(streams_.begin(), streams_.end(), std::int64_t{0},
+                                              [](std::int64_t sum, const Stream& stream) {
+                                                  return sum + stream.alike;
+                                              }));
 }
 
 std::int64_t SharedServer::shared_out(Time now) const {
     return std::accumulate(streams_.begin(), streams_.end(), std::int64_t{0},
                            [now](std::int64_t sum, const Stream& stream) {
-                               return sum + (stream.end > now ? stream.share : 0);
+                               return sum + (stream.end > now ? stream.share * stream.alike : 0);
                            });
 }
 

@@ -34,12 +34,13 @@ public:
         friend auto operator<=>(const Key&, const Key&) = default;
     };
     struct Stream {
-        std::int64_t demand = 0;  ///< units a second, above zero
+        std::int64_t demand = 0;  ///< units a second, above zero; each of those that are alike
         Key key;
         std::int64_t share = 0;
-        Time end;       ///< if the share stays as it is
-        Time since;     ///< when the share became what it is
-        Work left = 0;  ///< at that time
+        Time end;                 ///< if the share stays as it is
+        Time since;               ///< when the share became what it is
+        std::uint32_t alike = 1;  ///< so many with the same demand and end: each has the share
+        Work left = 0;            ///< at that time
 
         [[nodiscard]] Work left_at(Time now) const {
             return end > now ? left - Work{share} * (now.ps - since.ps) : 0;
@@ -52,8 +53,8 @@ public:
     [[nodiscard]] bool empty() const { return streams_.empty(); }
     /// A stream that asks for `demand` and would take `alone` with it. One of that key must have ended by now.
     void begin(Key key, std::int64_t demand, Time alone, Time now);
-    /// The same of one of several that begin now, after the last of which the rate is shared out.
-    void add(Key key, std::int64_t demand, Time alone, Time now);
+    /// The same of so many that are alike, one of several that begin now, after the last of which the rate is shared out.
+    void add(Key key, std::int64_t demand, Time alone, Time now, std::uint32_t alike = 1);
     void share_out(Time now);
     /// The streams that have ended by now leave; their keys go to the end of `ended`. The rate is to be shared out anew.
     void take_ended(Time now, std::vector<Key>& ended);

@@ -81,7 +81,8 @@ bool alike_but_for_bytes(const Transfer& one, const Transfer& other) {
            one.first_successor == other.first_successor &&
            one.successor_count == other.successor_count && one.needs == other.needs &&
            one.phase == other.phase && one.phase_per_hop == other.phase_per_hop &&
-           one.reads == other.reads && one.writes == other.writes && one.rank == other.rank;
+           one.reads == other.reads && one.writes == other.writes && one.copies == other.copies &&
+           one.rank == other.rank;
 }
 
 /// Messages of the same number over the same links in the same order, whatever their size.
@@ -133,7 +134,8 @@ public:
     /// Takes the mirror, the next of those that there are, in if it is a symmetry.
     void offer(const Mirror& mirror) {
         const std::size_t number = offered_++;
-        if (!machine_is_symmetric(workload_, mirror) ||
+        if ((!moves_places(mirror) && !exchanges_used_ports(mirror)) ||
+            !machine_is_symmetric(workload_, mirror) ||
             !placements_are_symmetric(workload_, mirror)) {
             return;
         }
@@ -178,6 +180,18 @@ public:
     }
 
 private:
+    /// Whether anything crosses the ports that it exchanges.
+    [[nodiscard]] bool exchanges_used_ports(const Mirror& mirror) const {
+        for (std::size_t i = 0; i < used_.size(); ++i) {
+            if (used_[i] && std::ranges::any_of(workload_.schedules[i].hops, [&](const Hop& hop) {
+                    return mirror.port[hop.port] != hop.port;
+                })) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// What one more mirror makes of a schedule; nullptr where it is no symmetry of it.
     std::shared_ptr<const TransferImages> images(std::size_t schedule, std::size_t mirror,
                                                  const MirroredMachine& mirrored) {
@@ -225,10 +239,11 @@ private:
         }
         std::optional<ScheduleFacts>& facts = known_[number]->facts;
         if (!facts) {
-            facts.emplace(schedule, alike_);
+            facts.emplace(schedule, workload_.machine.ports);
         }
         auto images = images_of_transfers(schedule, *facts, alike_, mirrored);
-        if (!images) {
+        if (!images || (!moves_places(*mirrored.mirror) &&
+                        !turns_all_or_nothing(schedule, *mirrored.mirror, *images))) {
             return nullptr;
         }
         for (const auto& other : images_[number]) {

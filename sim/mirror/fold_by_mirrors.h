@@ -10,15 +10,21 @@
 //   phase, rank(m t) grows with rank(t).
 // The state of a run is then its own image at every instant: at time 0 nothing has happened; whatever happens next
 // at a server (a link, a place's memory or serial resource) is decided by what waits there, with the order above,
-// and happens at the server's image likewise. That takes that no server is its own image (a link fixed by the
-// mirror would have to serve a message and its image at once), so m p != p for all p. Shared memory deals by
-// demands and ends alone, which are equal, and has no order of its own.
+// and happens at the server's image likewise. That takes that no link is its own image, or at least that it never has
+// a message and its image to serve at once. Shared memory deals by demands and ends alone, which are equal, and has no
+// order of its own; a place's work is its own image.
 //
-// So one place of each orbit is simulated: a hop or arrival at another place is one at its representative, over
-// the image of the port, for the image of the successor. Times of places and links are those of their
-// representatives, and events are exactly in proportion.
+// A mirror that moves places moves all of them (m p != p), and so every link. One place of each orbit is simulated: a
+// hop or arrival at another place is one at its representative, over the image of the port, for the image of the
+// successor. A mirror that moves no place (of an axis that has folded to one place) exchanges ports: each
+// transfer has all its links exchanged, or none and is its own image. Of a transfer and its image, which do the same on
+// two links of one place, one is simulated as its copy (Transfer::copies): it counts twice as an event and where it
+// asks for memory, and arrives once for both, and what needs both needs it once.
 //
-// Mirrors must be involutions that commute, and no product of them may leave a place where it is.
+// Times of places and links are those of their representatives, and events are exactly in proportion.
+//
+// Mirrors must be involutions that commute. Of those that move places no product may leave a place where it is; of
+// the others no two may move one port.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +43,7 @@ struct Mirror {
     std::vector<std::uint32_t> port;   ///< [port]: its image
 };
 
-/// Which simulated place stands for each, and how it is turned.
+/// Which simulated place stands for each, and how it is turned: which of its ports stand for those of the place.
 struct Representatives {
     std::vector<std::uint32_t> place;  ///< [place]: number among those that are simulated
     std::vector<std::vector<std::uint32_t>> port;  ///< [place][port]: of its representative

@@ -17,7 +17,10 @@ public:
           machine_(machine),
           orbits_(orbits),
           ranks_(images.back()->ranks),
-          image_(images_of_elements(schedule.transfers.size(), images)) {}
+          turned_(images_of(images, orbits.turning)),
+          stands_for_(firsts_of(schedule.transfers.size(), turned_)) {
+        number_kept(images_of(images, orbits.moving));
+    }
 
     FoldedSchedule fold() {
         const std::vector<std::uint32_t> kind = kinds();
@@ -30,40 +33,138 @@ public:
         }
         for (const auto& [_, place] : place_of_kind) {
             const Role& role = role_at(place);
-            Role next = role;
-            next.first_transfer = folded_.roles.empty() ? 0
-                                                        : folded_.roles.back().first_transfer +
-                                                              folded_.roles.back().transfer_count;
-            folded_.roles.push_back(next);
-            first_of_role_.push_back(role.first_transfer);
+            const Role* const before = folded_.roles.empty() ? nullptr : &folded_.roles.back();
+            folded_.roles.push_back(
+                {.first_transfer =
+                     before == nullptr ? 0 : before->first_transfer + before->transfer_count,
+                 .transfer_count = kept_of_role_[from_.role_of_place[place]],
+                 .arrivals = role.arrivals});
         }
-        reserve();
+        leave_out_arrivals();
+        reserve(place_of_kind);
         for (const auto& [_, place] : place_of_kind) {
             const Role& role = role_at(place);
             for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
-                add_transfer(role.first_transfer + i, place);
+                if (stands_for_[role.first_transfer + i] == role.first_transfer + i) {
+                    add_transfer(role.first_transfer + i, place);
+                }
             }
         }
-        return {std::make_shared<const Schedule>(std::move(folded_)), std::move(first_of_role_)};
+        count_needs();
+        return {std::make_shared<const Schedule>(std::move(folded_)), std::move(made_from_)};
     }
 
 private:
     /// Room for what the roles' transfers come to: what is folded is kept for long.
-    void reserve() {
+    void reserve(const std::map<std::uint32_t, std::uint32_t>& place_of_kind) {
         std::size_t transfers = 0;
         std::size_t hops = 0;
         std::size_t successors = 0;
-        for (std::size_t role = 0; role < folded_.roles.size(); ++role) {
-            transfers += folded_.roles[role].transfer_count;
-            for (std::uint32_t i = 0; i < folded_.roles[role].transfer_count; ++i) {
-                const Transfer& transfer = from_.transfers[first_of_role_[role] + i];
-                hops += transfer.hop_count;
-                successors += transfer.successor_count;
+        for (const auto& [_, place] : place_of_kind) {
+            const Role& role = role_at(place);
+            for (std::uint32_t i = role.first_transfer;
+                 i < role.first_transfer + role.transfer_count; ++i) {
+                const bool kept = stands_for_[i] == i;
+                transfers += kept ? 1 : 0;
+                hops += kept ? from_.transfers[i].hop_count : 0;
+                successors += kept ? from_.transfers[i].successor_count : 0;
             }
         }
         folded_.transfers.reserve(transfers);
         folded_.hops.reserve(hops);
         folded_.successors.reserve(successors);
+        made_from_.reserve(transfers);
+        followed_last_.assign(turned_.empty() ? 0 : transfers, kNoImage);
+    }
+
+    static ScheduleImages images_of(const ScheduleImages& images,
+                                    const std::vector<std::size_t>& mirrors) {
+        ScheduleImages some;
+        for (const std::size_t mirror : mirrors) {
+            some.push_back(images[mirror]);
+        }
+        return some;
+    }
+
+    /// [transfer]: the first of its images at its own place, which is kept.
+    static std::vector<std::uint32_t> firsts_of(std::size_t transfers,
+                                                const ScheduleImages& turned) {
+        std::vector<std::uint32_t> first(transfers);
+        std::iota(first.begin(), first.end(), 0U);
+        for (const auto& images : turned) {
+            const std::vector<std::uint32_t> before = first;
+            for (std::size_t i = 0; i < transfers; ++i) {
+                if (images->of[i] != kNoImage) {
+                    first[i] = std::min(first[i], before[images->of[i]]);
+                }
+            }
+        }
+        return first;
+    }
+
+    /// Numbers those of each role that are kept, and says which the images of all are.
+    void number_kept(const ScheduleImages& moved) {
+        std::vector<std::uint32_t> number(from_.transfers.size());
+        for (const Role& role : from_.roles) {
+            std::uint32_t& kept = kept_of_role_.emplace_back(0);
+            for (std::uint32_t i = role.first_transfer;
+                 i < role.first_transfer + role.transfer_count; ++i) {
+                number[i] = kept;
+                kept += stands_for_[i] == i ? 1 : 0;
+            }
+        }
+        kept_as_ = images_of_elements(from_.transfers.size(), moved);
+        for (std::vector<std::uint32_t>& images : kept_as_) {
+            for (std::uint32_t& image : images) {
+                image = image == kNoImage ? kNoImage : number[stands_for_[image]];
+            }
+        }
+    }
+
+    /// What arrives no more, since something else stands for it.
+    void leave_out_arrivals() {
+        if (turned_.empty()) {
+            return;
+        }
+        std::vector<std::map<std::uint32_t, std::uint32_t>> left_out;  // by role and destination
+        for (const Role& role : from_.roles) {
+            auto& to = left_out.emplace_back();
+            for (std::uint32_t i = role.first_transfer;
+                 i < role.first_transfer + role.transfer_count; ++i) {
+                if (stands_for_[i] != i && from_.transfers[i].hop_count > 0) {
+                    ++to[from_.transfers[i].destination_shift];
+                }
+            }
+        }
+        std::vector<std::uint32_t> of_place(machine_.places);
+        for (std::uint32_t place = 0; place < machine_.places; ++place) {
+            if (from_.role_of_place[place] != kAbsent) {
+                for (const auto& [shift, count] : left_out[from_.role_of_place[place]]) {
+                    of_place[machine_.shifted(shift, place)] += count;
+                }
+            }
+        }
+        std::vector<bool> done(folded_.roles.size());
+        for (std::size_t i = 0; i < orbits_.kept.size(); ++i) {
+            const std::uint32_t role = folded_.role_of_place[i];
+            if (role != kAbsent && !done[role]) {
+                done[role] = true;
+                folded_.roles[role].arrivals -= of_place[orbits_.kept[i]];
+            }
+        }
+    }
+
+    /// Of those that are left.
+    void count_needs() {
+        if (turned_.empty()) {
+            return;
+        }
+        for (Transfer& transfer : folded_.transfers) {
+            transfer.needs = 1;
+        }
+        for (const std::uint32_t successor : folded_.successors) {
+            ++folded_.transfers[successor].needs;
+        }
     }
 
     /// [element][transfer]: its image, as `images` says of single mirrors.
@@ -76,9 +177,9 @@ private:
             const std::size_t with = std::size_t{1} << mirror;
             for (std::size_t element = 0; element < with; ++element) {
                 std::vector<std::uint32_t>& image = all[with + element];
-                image.reserve(transfers);
-                for (const std::uint32_t transfer : all[element]) {
-                    image.push_back(transfer == kNoImage ? kNoImage : images[mirror]->of[transfer]);
+                image = all[element];
+                for (std::uint32_t& transfer : image) {
+                    transfer = transfer == kNoImage ? kNoImage : images[mirror]->of[transfer];
                 }
             }
         }
@@ -156,84 +257,70 @@ private:
     }
 
     void add_transfer(std::uint32_t number, std::uint32_t place) {
-        Transfer transfer = from_.transfers[number];
-        const std::uint32_t there =
-            transfer.hop_count == 0 ? place : machine_.shifted(transfer.destination_shift, place);
-        const auto first_hop = static_cast<std::uint32_t>(folded_.hops.size());
-        for (std::uint32_t i = 0; i < transfer.hop_count; ++i) {
-            Hop hop = from_.hops[transfer.first_hop + i];
-            hop.port = orbits_.ports[orbits_.element[machine_.shifted(hop.shift, place)]][hop.port];
-            folded_.hops.push_back(hop);
-        }
-        const auto first_successor = static_cast<std::uint32_t>(folded_.successors.size());
-        const std::vector<std::uint32_t>& image = image_[orbits_.element[there]];
-        const Role& at = role_at(orbits_.representative[there]);
-        const Role& folded_at = folded_.roles[folded_.role_of_place[orbits_.number[there]]];
-        for (std::uint32_t i = 0; i < transfer.successor_count; ++i) {
-            const std::uint32_t next = image[from_.successors[transfer.first_successor + i]];
-            folded_.successors.push_back(next - at.first_transfer + folded_at.first_transfer);
-        }
-        transfer.first_hop = first_hop;
-        transfer.first_successor = first_successor;
+        const Transfer& from = from_.transfers[number];
+        Transfer& transfer = folded_.transfers.emplace_back(from);
         transfer.rank = ranks_[number];
-        folded_.transfers.push_back(transfer);
+        transfer.first_hop = static_cast<std::uint32_t>(folded_.hops.size());
+        for (std::uint32_t i = 0; i < from.hop_count; ++i) {
+            const Hop& hop = from_.hops[from.first_hop + i];
+            const std::uint32_t element = orbits_.element[machine_.shifted(hop.shift, place)];
+            folded_.hops.push_back({hop.shift, orbits_.ports[element][hop.port]});
+        }
+        const std::uint32_t there =
+            from.hop_count == 0 ? place : machine_.shifted(from.destination_shift, place);
+        const std::vector<std::uint32_t>& kept = kept_as_[orbits_.element[there]];
+        const Role& at = folded_.roles[folded_.role_of_place[orbits_.number[there]]];
+        transfer.first_successor = static_cast<std::uint32_t>(folded_.successors.size());
+        for (std::uint32_t i = 0; i < from.successor_count; ++i) {
+            folded_.successors.push_back(kept[from_.successors[from.first_successor + i]] +
+                                         at.first_transfer);
+        }
+        if (!turned_.empty()) {
+            transfer.copies = copies_of(number);
+            keep_distinct(transfer);
+        }
+        made_from_.push_back(number);
+    }
+
+    /// What follows a transfer and its copies follows it once.
+    void keep_distinct(Transfer& transfer) {
+        if (transfer.successor_count < 2) {
+            return;
+        }
+        const auto number = static_cast<std::uint32_t>(folded_.transfers.size() - 1);
+        const auto again = [&](std::uint32_t successor) {
+            return std::exchange(followed_last_[successor], number) == number;
+        };
+        const auto first = folded_.successors.begin() + transfer.first_successor;
+        folded_.successors.erase(std::remove_if(first, folded_.successors.end(), again),
+                                 folded_.successors.end());
+        transfer.successor_count =
+            static_cast<std::uint32_t>(folded_.successors.size()) - transfer.first_successor;
+    }
+
+    [[nodiscard]] std::uint8_t copies_of(std::uint32_t transfer) const {
+        unsigned copies = from_.transfers[transfer].copies;
+        for (const auto& images : turned_) {
+            copies *= images->of[transfer] == transfer ? 1 : 2;
+        }
+        return static_cast<std::uint8_t>(copies);
     }
 
     const Schedule& from_;
     const Machine& machine_;
     const Orbits& orbits_;
     const std::vector<std::uint64_t>& ranks_;
-    const std::vector<std::vector<std::uint32_t>> image_;  ///< [element][transfer]
+    const ScheduleImages turned_;                  ///< by mirrors that leave places where they are
+    const std::vector<std::uint32_t> stands_for_;  ///< [transfer]: the kept one that does the same
+    /// [element][transfer]: the kept image, counted from the first of its role.
+    std::vector<std::vector<std::uint32_t>> kept_as_;
+    std::vector<std::uint32_t> kept_of_role_;  ///< [role of from_]
     Schedule folded_;
-    std::vector<std::uint32_t>
-        first_of_role_;  ///< [role of folded_]: its transfers begin there in from_
+    std::vector<std::uint32_t> made_from_;      ///< [transfer of folded_]: in from_
+    std::vector<std::uint32_t> followed_last_;  ///< [transfer of folded_]: the last that it follows
 };
 
 }  // namespace
-
-std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors) {
-    Orbits orbits;
-    orbits.mirrors = std::move(mirrors);
-    const std::uint32_t elements = 1U << orbits.mirrors.size();
-    const auto image = [&](std::uint32_t element, std::uint32_t number,
-                           std::vector<std::uint32_t> Mirror::*what) {
-        for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
-            number = (element >> i & 1U) != 0 ? (orbits.mirrors[i]->*what)[number] : number;
-        }
-        return number;
-    };
-    for (std::uint32_t element = 0; element < elements; ++element) {
-        std::vector<std::uint32_t>& ports = orbits.ports.emplace_back();
-        for (std::uint32_t port = 0; port < machine.ports; ++port) {
-            ports.push_back(image(element, port, &Mirror::port));
-        }
-    }
-    orbits.number.resize(machine.places);
-    for (std::uint32_t place = 0; place < machine.places; ++place) {
-        std::uint32_t least = place;
-        std::uint32_t by = 0;
-        for (std::uint32_t element = 1; element < elements; ++element) {
-            const std::uint32_t seen = image(element, place, &Mirror::place);
-            if (seen == place) {
-                return std::nullopt;
-            }
-            if (seen < least) {
-                least = seen;
-                by = element;
-            }
-        }
-        orbits.element.push_back(by);
-        orbits.representative.push_back(least);
-        if (least == place) {
-            orbits.number[place] = static_cast<std::uint32_t>(orbits.kept.size());
-            orbits.kept.push_back(place);
-        }
-    }
-    for (std::uint32_t place = 0; place < machine.places; ++place) {
-        orbits.number[place] = orbits.number[orbits.representative[place]];
-    }
-    return orbits;
-}
 
 FoldedSchedule fold_schedule(const Schedule& schedule, const Machine& machine, const Orbits& orbits,
                              const ScheduleImages& images) {
@@ -242,15 +329,12 @@ FoldedSchedule fold_schedule(const Schedule& schedule, const Machine& machine, c
 
 FoldedSchedule with_bytes_of(const FoldedSchedule& folded, const Schedule& schedule) {
     Schedule other = *folded.schedule;
-    for (std::size_t role = 0; role < other.roles.size(); ++role) {
-        for (std::uint32_t i = 0; i < other.roles[role].transfer_count; ++i) {
-            const Transfer& from = schedule.transfers[folded.first_of_role[role] + i];
-            Transfer& to = other.transfers[other.roles[role].first_transfer + i];
-            to.bytes = from.bytes;
-            to.bytes_before = from.bytes_before;
-        }
+    for (std::size_t i = 0; i < other.transfers.size(); ++i) {
+        const Transfer& from = schedule.transfers[folded.from[i]];
+        other.transfers[i].bytes = from.bytes;
+        other.transfers[i].bytes_before = from.bytes_before;
     }
-    return {std::make_shared<const Schedule>(std::move(other)), folded.first_of_role};
+    return {std::make_shared<const Schedule>(std::move(other)), folded.from};
 }
 
 }  // namespace podsim::sim

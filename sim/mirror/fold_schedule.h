@@ -3,26 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "sim/mirror/fold_by_mirrors.h"
 #include "sim/mirror/known_images.h"
+#include "sim/mirror/orbits.h"
 
 namespace podsim::sim {
-
-/// The group that the mirrors generate, and what it does to places: element e applies the mirrors whose bits it has.
-struct Orbits {
-    std::vector<const Mirror*> mirrors;
-    std::vector<std::vector<std::uint32_t>> ports;  ///< [element][port]: its image
-    std::vector<std::uint32_t> element;         ///< [place]: that takes it to its representative
-    std::vector<std::uint32_t> representative;  ///< [place]: a place of the original
-    std::vector<std::uint32_t> kept;            ///< the representatives, ascending
-    std::vector<std::uint32_t> number;          ///< [place]: of its representative, in `kept`
-};
-
-/// Of mirrors that commute; nothing where a product of them leaves a place where it is.
-std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors);
 
 /// What a mirror group makes of a schedule: [mirror], each with the ranks that are common to the images of those up to it.
 using ScheduleImages = std::vector<std::shared_ptr<const TransferImages>>;

@@ -1,10 +1,9 @@
 #include "sim/mirror/images.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <map>
-#include <ranges>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -28,70 +27,33 @@ struct ByRow {
     }
 };
 
-/// What a transfer does, in numbers that are equal for a transfer and its image: a hash to sort by.
-class Hash {
-public:
-    void add(std::uint64_t value) {
-        value_ = (value_ ^ value) * 0x9e3779b97f4a7c15ULL;
-        value_ ^= value_ >> 29;
-    }
-    void add(Bytes bytes) { add(std::bit_cast<std::uint64_t>(bytes.value())); }
-    [[nodiscard]] std::uint64_t value() const { return value_; }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
 /// Reads a schedule's transfers as they are, or as a mirror shows them.
-class View {
+class TransferView {
 public:
-    View(const Schedule& schedule, const AlikeShifts& alike, const MirroredMachine* mirrored)
-        : schedule_(schedule), alike_(alike), mirrored_(mirrored) {}
+    TransferView(const Schedule& schedule, const std::vector<std::uint32_t>& shifts,
+                 const std::vector<std::uint32_t>& ports)
+        : schedule_(schedule), shifts_(shifts), ports_(ports) {}
 
-    [[nodiscard]] std::uint32_t shift(std::uint32_t number) const {
-        return mirrored_ != nullptr ? mirrored_->shift[number] : alike_.first[number];
-    }
-    [[nodiscard]] std::uint32_t port(std::uint32_t number) const {
-        return mirrored_ != nullptr ? mirrored_->mirror->port[number] : number;
-    }
+    [[nodiscard]] std::uint32_t shift(std::uint32_t number) const { return shifts_[number]; }
+    [[nodiscard]] std::uint32_t port(std::uint32_t number) const { return ports_[number]; }
     [[nodiscard]] std::span<const Hop> hops(const Transfer& transfer) const {
         return std::span(schedule_.hops).subspan(transfer.first_hop, transfer.hop_count);
-    }
-    /// Whether all that it names has an image.
-    [[nodiscard]] bool complete(const Transfer& transfer) const {
-        return transfer.hop_count == 0 ||
-               (shift(transfer.destination_shift) != kNoImage &&
-                std::ranges::none_of(hops(transfer),
-                                     [&](const Hop& hop) { return shift(hop.shift) == kNoImage; }));
-    }
-    [[nodiscard]] std::uint64_t hash(const Transfer& transfer) const {
-        Hash hash;
-        hash.add(transfer.phase | std::uint64_t{transfer.needs} << 32);
-        hash.add(transfer.successor_count | std::uint64_t{transfer.phase_per_hop} << 32);
-        hash.add(transfer.bytes);
-        hash.add(transfer.bytes_before);
-        hash.add(transfer.reads | std::uint64_t{transfer.writes} << 8);
-        if (transfer.hop_count > 0) {
-            hash.add(shift(transfer.destination_shift));
-        }
-        for (const Hop& hop : hops(transfer)) {
-            hash.add(shift(hop.shift) | std::uint64_t{port(hop.port)} << 32);
-        }
-        return hash.value();
     }
 
 private:
     const Schedule& schedule_;
-    const AlikeShifts& alike_;
-    const MirroredMachine* mirrored_;
+    const std::vector<std::uint32_t>& shifts_;
+    const std::vector<std::uint32_t>& ports_;
 };
 
 /// Whether a transfer seen in the mirror does what another does.
-bool does(const Transfer& one, const View& mirrored, const Transfer& other, const View& plain) {
+bool does(const Transfer& one, const TransferView& mirrored, const Transfer& other,
+          const TransferView& plain) {
     if (one.phase != other.phase || one.phase_per_hop != other.phase_per_hop ||
         one.needs != other.needs || one.reads != other.reads || one.writes != other.writes ||
-        one.bytes != other.bytes || one.bytes_before != other.bytes_before ||
-        one.hop_count != other.hop_count || one.successor_count != other.successor_count) {
+        one.copies != other.copies || one.bytes != other.bytes ||
+        one.bytes_before != other.bytes_before || one.hop_count != other.hop_count ||
+        one.successor_count != other.successor_count) {
         return false;
     }
     if (one.hop_count == 0) {
@@ -126,39 +88,12 @@ std::optional<std::vector<std::uint32_t>> images_of_roles(const Schedule& schedu
     return image;
 }
 
-/// The role's transfers by what the view shows of them, in order, and their kinds.
-void add_kinds(const Schedule& schedule, const Role& role, const View& plain,
-               ScheduleFacts& facts) {
-    auto& doings = facts.doings;
-    auto& kinds = facts.kinds;
-    const std::size_t first = doings.size();
-    for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
-        const std::uint32_t transfer = role.first_transfer + i;
-        const Transfer& spec = schedule.transfers[transfer];
-        doings.push_back({plain.hash(spec), spec.rank, transfer});
-    }
-    std::sort(doings.begin() + static_cast<std::ptrdiff_t>(first), doings.end(),
-              [](const ScheduleFacts::Doing& a, const ScheduleFacts::Doing& b) {
-                  return a.hash != b.hash   ? a.hash < b.hash
-                         : a.rank != b.rank ? a.rank < b.rank
-                                            : a.transfer < b.transfer;
-              });
-    for (std::size_t i = first; i < doings.size(); ++i) {
-        if (i == first || doings[i].hash != doings[i - 1].hash) {
-            kinds.push_back({doings[i].hash, static_cast<std::uint32_t>(i), 0});
-        } else if (!does(schedule.transfers[doings[i - 1].transfer], plain,
-                         schedule.transfers[doings[i].transfer], plain)) {
-            facts.kinds_differ_in_hash = false;
-        }
-        ++kinds.back().count;
-    }
-}
-
-/// Pairs of transfers and images: those that do the same, in the order of their ranks and numbers.
+/// Pairs of transfers and images. Those of a role with one phase and one first link meet there, and their images at its image,
+/// in the same order: so the first is the image of the first.
 class Pairing {
 public:
-    Pairing(const Schedule& schedule, const ScheduleFacts& facts, const View& plain,
-            const View& mirrored)
+    Pairing(const Schedule& schedule, const ScheduleFacts& facts, const TransferView& plain,
+            const TransferView& mirrored)
         : schedule_(schedule),
           facts_(facts),
           plain_(plain),
@@ -170,37 +105,42 @@ public:
             schedule_.roles[role].arrivals != schedule_.roles[image].arrivals) {
             return false;
         }
-        const std::span<const ScheduleFacts::Kind> to = facts_.kinds_of(image);
-        return std::ranges::all_of(facts_.kinds_of(role), [&](const ScheduleFacts::Kind& kind) {
-            const Transfer& one = transfer(kind);
-            if (!mirrored_.complete(one)) {
-                return false;
+        for (std::size_t phase = 0; phase < facts_.phases; ++phase) {
+            for (std::uint32_t port = 0; port <= facts_.ports; ++port) {
+                const std::uint32_t seen = port < facts_.ports ? mirrored_.port(port) : port;
+                // What is an image of images has been seen from there.
+                if (std::pair(role, port) <= std::pair(image, seen) &&
+                    !pair(facts_.begin_at(role, phase, port),
+                          facts_.begin_at(image, phase, seen))) {
+                    return false;
+                }
             }
-            const auto seen =
-                std::ranges::lower_bound(to, mirrored_.hash(one), {}, &ScheduleFacts::Kind::hash);
-            if (seen == to.end() || seen->count != kind.count ||
-                !does(one, mirrored_, transfer(*seen), plain_)) {
-                return false;
-            }
-            for (std::uint32_t i = 0; i < kind.count; ++i) {
-                image_[facts_.doings[kind.first + i].transfer] =
-                    facts_.doings[seen->first + i].transfer;
-            }
-            return true;
-        });
+        }
+        return true;
     }
 
     [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(image_); }
 
 private:
-    [[nodiscard]] const Transfer& transfer(const ScheduleFacts::Kind& kind) const {
-        return schedule_.transfers[facts_.doings[kind.first].transfer];
+    bool pair(std::span<const std::uint32_t> ones, std::span<const std::uint32_t> images) {
+        if (ones.size() != images.size()) {
+            return false;
+        }
+        for (std::size_t i = 0; i < ones.size(); ++i) {
+            if (!does(schedule_.transfers[ones[i]], mirrored_, schedule_.transfers[images[i]],
+                      plain_)) {
+                return false;
+            }
+            image_[ones[i]] = images[i];
+            image_[images[i]] = ones[i];
+        }
+        return true;
     }
 
     const Schedule& schedule_;
     const ScheduleFacts& facts_;
-    const View& plain_;
-    const View& mirrored_;
+    const TransferView& plain_;
+    const TransferView& mirrored_;
     std::vector<std::uint32_t> image_;
 };
 
@@ -209,16 +149,45 @@ std::span<const std::uint32_t> successors(const Schedule& schedule, const Transf
         .subspan(transfer.first_successor, transfer.successor_count);
 }
 
+/// Compares rows of numbers below a limit as sets that may hold some more than once.
+class SameElements {
+public:
+    explicit SameElements(std::size_t limit) : surplus_(limit) {}
+
+    bool operator()(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+        for (const std::uint32_t element : a) {
+            ++surplus_[element];
+        }
+        bool same = a.size() == b.size();
+        for (const std::uint32_t element : b) {
+            same = --surplus_[element] >= 0 && same;
+        }
+        for (const std::uint32_t element : a) {
+            surplus_[element] = 0;
+        }
+        for (const std::uint32_t element : b) {
+            surplus_[element] = 0;
+        }
+        return same;
+    }
+
+private:
+    std::vector<std::int32_t> surplus_;  ///< [element]: of the first row over the second
+};
+
 /// Whether what follows a transfer's image is the image of what follows it, and images are each other's.
 bool follows(const Schedule& schedule, const std::vector<std::uint32_t>& image) {
+    SameElements same(image.size());
     std::vector<std::uint32_t> expected;
-    std::vector<std::uint32_t> found;
     for (std::size_t i = 0; i < image.size(); ++i) {
         if (image[i] == kNoImage) {
             continue;
         }
         if (image[image[i]] != i) {
             return false;
+        }
+        if (image[i] < i) {
+            continue;  // images of images: as there
         }
         const auto after = successors(schedule, schedule.transfers[i]);
         const auto after_image = successors(schedule, schedule.transfers[image[i]]);
@@ -228,14 +197,12 @@ bool follows(const Schedule& schedule, const std::vector<std::uint32_t>& image) 
             }
             continue;
         }
-        expected.assign(after.begin(), after.end());
-        for (std::uint32_t& successor : expected) {
-            successor = image[successor];
+        expected.clear();
+        for (const std::uint32_t successor : after) {
+            expected.push_back(image[successor]);
         }
-        found.assign(after_image.begin(), after_image.end());
-        std::ranges::sort(expected);
-        std::ranges::sort(found);
-        if (expected != found) {
+        if (std::ranges::find(expected, kNoImage) != expected.end() ||
+            !same(expected, after_image)) {
             return false;
         }
     }
@@ -275,31 +242,28 @@ std::vector<std::uint32_t> images_of_shifts(const Machine& machine, const AlikeS
     return images;
 }
 
-ScheduleFacts::ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike) {
-    const View plain(schedule, alike, nullptr);
-    doings.reserve(schedule.transfers.size());
-    for (const Role& role : schedule.roles) {
-        first_kind.push_back(kinds.size());
-        add_kinds(schedule, role, plain, *this);
-    }
-    first_kind.push_back(kinds.size());
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranks;
-    ranks.reserve(schedule.transfers.size());
-    for (const Transfer& transfer : schedule.transfers) {
-        ranks.emplace_back(transfer.rank, static_cast<std::uint32_t>(ranks.size()));
-    }
-    std::ranges::sort(ranks);
-    by_rank.reserve(ranks.size());
-    for (const auto& [rank, transfer] : ranks) {
-        by_rank.push_back(transfer);
-    }
-    for (const Transfer& transfer : schedule.transfers) {
-        if (transfer.hop_count > 0) {
-            const std::uint32_t last =
-                transfer.phase + (transfer.hop_count - 1) * transfer.phase_per_hop;
-            phases = std::max(phases, std::size_t{last} + 1);
+bool moves_places(const Mirror& mirror) {
+    for (std::size_t place = 0; place < mirror.place.size(); ++place) {
+        if (mirror.place[place] != place) {
+            return true;
         }
     }
+    return false;
+}
+
+bool turns_all_or_nothing(const Schedule& schedule, const Mirror& mirror,
+                          const std::vector<std::uint32_t>& image) {
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        const Transfer& transfer = schedule.transfers[i];
+        const auto hops = std::span(schedule.hops).subspan(transfer.first_hop, transfer.hop_count);
+        const auto turned = std::ranges::count_if(
+            hops, [&](const Hop& hop) { return mirror.port[hop.port] != hop.port; });
+        const bool none = turned == 0 && (hops.empty() || image[i] == kNoImage || image[i] == i);
+        if (!none && turned != std::ssize(hops)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
@@ -307,11 +271,13 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
                                                               const AlikeShifts& alike,
                                                               const MirroredMachine& mirrored) {
     const auto roles = images_of_roles(schedule, *mirrored.mirror);
-    if (!roles || !facts.kinds_differ_in_hash) {
+    if (!roles) {
         return std::nullopt;
     }
-    const View plain(schedule, alike, nullptr);
-    const View seen(schedule, alike, &mirrored);
+    std::vector<std::uint32_t> ports(facts.ports);
+    std::iota(ports.begin(), ports.end(), 0U);
+    const TransferView plain(schedule, alike.first, ports);
+    const TransferView seen(schedule, mirrored.shift, mirrored.mirror->port);
     Pairing pairing(schedule, facts, plain, seen);
     for (std::uint32_t role = 0; role < roles->size(); ++role) {
         if ((*roles)[role] != kNoImage && !pairing.pair(role, (*roles)[role])) {

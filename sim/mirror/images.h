@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/mirror/fold_by_mirrors.h"
+#include "sim/mirror/schedule_facts.h"
 
 namespace podsim::sim {
 
@@ -30,33 +31,12 @@ struct MirroredMachine {
     std::vector<std::uint32_t> shift;
 };
 
-/// What is asked of a schedule whatever the mirror.
-struct ScheduleFacts {
-    ScheduleFacts(const Schedule& schedule, const AlikeShifts& alike);
+/// Whether any place's image is another.
+bool moves_places(const Mirror& mirror);
 
-    /// A transfer by a hash of what it does, and rank.
-    struct Doing {
-        std::uint64_t hash = 0;
-        std::uint64_t rank = 0;
-        std::uint32_t transfer = 0;
-    };
-    /// Transfers of a role that do the same, seen in whichever mirror: a stretch of `doings`.
-    struct Kind {
-        std::uint64_t hash = 0;
-        std::uint32_t first = 0;
-        std::uint32_t count = 0;
-    };
-    [[nodiscard]] std::span<const Kind> kinds_of(std::size_t role) const {
-        return std::span(kinds).subspan(first_kind[role], first_kind[role + 1] - first_kind[role]);
-    }
-
-    std::vector<Doing> doings;            ///< role by role as the transfers, in each in order
-    std::vector<Kind> kinds;              ///< role by role, in each in the order of hashes
-    std::vector<std::size_t> first_kind;  ///< [role], and the end
-    bool kinds_differ_in_hash = true;     ///< where two share one, nothing is shown of the schedule
-    std::vector<std::uint32_t> by_rank;   ///< transfers, in the order of their ranks
-    std::size_t phases = 0;               ///< of hops: all are below it
-};
+/// Of a mirror that moves no place: whether each transfer's links are all exchanged, or none and the transfer is its own image.
+bool turns_all_or_nothing(const Schedule& schedule, const Mirror& mirror,
+                          const std::vector<std::uint32_t>& image);
 
 /// [transfer]: its image, whatever the order at links; nothing where the mirror is no symmetry of the schedule.
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,

@@ -24,8 +24,7 @@ struct TransferImages {
 /// What is left of a schedule for the places that are kept.
 struct FoldedSchedule {
     std::shared_ptr<const Schedule> schedule;
-    std::vector<std::uint32_t>
-        first_of_role;  ///< [role]: where its transfers begin in the original
+    std::vector<std::uint32_t> from;  ///< [transfer]: in the original
 };
 
 /// For one list of mirrors, and machines whose shifts begin alike: each may have more of them than the one before.

@@ -64,7 +64,8 @@ std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule
         for (std::uint32_t i = 0; i < spec.transfer_count; ++i) {
             const std::uint32_t transfer = spec.first_transfer + i;
             const std::uint32_t needs = schedule.transfers[transfer].needs;
-            hops += schedule.transfers[transfer].hop_count;
+            hops += std::uint64_t{schedule.transfers[transfer].hop_count} *
+                    schedule.transfers[transfer].copies;
             if (needs == 1) {
                 roots.push_back(first_hop_of(schedule, transfer));
             } else if (needs > 2) {
@@ -131,6 +132,7 @@ void TransferTable::lay_out_paths(const Schedule& schedule,
         path.phase_per_hop = narrow(transfer.phase_per_hop);
         path.reads = transfer.reads;
         path.writes = transfer.writes;
+        path.copies = transfer.copies;
         phases = std::max(phases, std::size_t{1} + path.phase +
                                       std::size_t{transfer.hop_count} * transfer.phase_per_hop);
         path.first_edge = static_cast<std::uint32_t>(edges.size());

@@ -35,6 +35,7 @@ struct alignas(64) TransferPath {
     std::uint16_t phase_per_hop = 0;
     std::uint8_t reads = 0;
     std::uint8_t writes = 0;
+    std::uint8_t copies = 1;
 
     /// On links of that class.
     void work_out_times(const Transfer& transfer, std::uint32_t of_class, const LinkSpec& link,
@@ -105,8 +106,8 @@ struct TransferTable {
         behind;  ///< [transfer]: the next of its row, or kNone; empty: no row has a second
     std::vector<std::uint32_t> first_root;  ///< [role], and the end
     std::vector<std::uint64_t>
-        hops_of_role;        ///< [role]: links crossed by the transfers of one place
-    std::size_t phases = 1;  ///< below this lie all, of later hops too
+        hops_of_role;  ///< [role]: links crossed by the transfers of one place and their copies
+    std::size_t phases = 1;                     ///< below this lie all, of later hops too
     std::vector<std::uint32_t> places_of_role;  ///< [role]: for as many there are counters
 
 private:

@@ -25,8 +25,8 @@ struct Holding {
 struct Reached {
     Time now;
     std::uint64_t events = 0;
-    std::uint64_t all_events = 0;         ///< at the end
-    std::uint64_t played = 0;             ///< of `events`: those that were not skipped as repeats
+    std::uint64_t all_events = 0;  ///< at the end
+    std::uint64_t played = 0;  ///< of `events`: those that were not skipped as repeats, nor copies
     std::span<const LinkTotals> links{};  ///< [place][port], where the observer counts them
 };
 

@@ -28,11 +28,12 @@ struct LinkTotals {
 };
 
 struct ExecutionResult {
-    Time end;                         ///< when the last task ended
-    std::vector<Time> end_of_place;   ///< when each place's last task ended
-    std::vector<LinkTotals> links;    ///< [place][port]
-    std::uint64_t events = 0;         ///< hops served and tasks ended
-    std::uint64_t played_events = 0;  ///< those of them that were not skipped as repeats
+    Time end;                        ///< when the last task ended
+    std::vector<Time> end_of_place;  ///< when each place's last task ended
+    std::vector<LinkTotals> links;   ///< [place][port]
+    std::uint64_t events = 0;        ///< hops served and tasks ended
+    std::uint64_t played_events =
+        0;  ///< those of them that were not skipped as repeats, nor copies
 
     friend bool operator==(const ExecutionResult&, const ExecutionResult&) = default;
 };

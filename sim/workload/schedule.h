@@ -39,6 +39,8 @@ struct Transfer {
     /// How often its bytes are read from the source's memory, and read or written at the destination's.
     std::uint8_t reads = 1;
     std::uint8_t writes = 1;
+    /// Itself and those that do the same at the same place on links that are not simulated (sim/mirror).
+    std::uint8_t copies = 1;
     std::uint64_t rank = 0;  ///< below 2^40: the turn among equals, unique at a link (with the hop)
     Bytes bytes;
     Bytes bytes_before;  ///< of the same step, for LatencyRule::floor

@@ -1,6 +1,5 @@
 #include "workloads/builder/forward_parts.h"
 
-#include <fmt/format.h>
 #include <utility>
 
 #include "workloads/models/model.h"
@@ -86,7 +85,7 @@ PartialSums ForwardParts::matmul_scattered(std::string_view what, const RowsWork
         // What is contracted is split: scales of rows and columns are those of all parts.
         constexpr double kMagnitude = 4;  // bytes
         needs = exchange
-                    .all_reduce(fmt::format("scales of {}", what), work.scales() * kMagnitude,
+                    .all_reduce(words("scales of", what), work.scales() * kMagnitude,
                                 {chain.next(), chain.next(), std::move(needs)})
                     .made_by;
     }

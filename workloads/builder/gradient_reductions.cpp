@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "workloads/chain/op_names.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/axis_names.h"
@@ -86,7 +90,7 @@ Sources GradientReductions::with_scales(Matrix matrix, std::string_view what, co
         columns += (one.m + one.n) * (of_experts ? one.count : 1);
     }
     return {chain_.blocking(
-        fmt::format("reduce scales of {}", what),
+        words("reduce scales of", what),
         {Operation::all_reduce, Purpose::tensor, split.axes, sim::Bytes(columns * kMagnitude)},
         std::move(needs))};
 }
@@ -180,7 +184,7 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
                                const std::vector<std::string>& axes, double size, Sources needs,
                                OpIndex after) {
         return chain_.collective(
-            names_.label(fmt::format("{} {}{}{}", verb, label, bucket.what, suffix)),
+            names_.label(words(verb, std::string(label) + bucket.what + suffix)),
             {operation, Purpose::gradients, axes, sim::Bytes(size)},
             {std::move(needs), {}, {after}});
     };
@@ -328,9 +332,9 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
     const Precision& bytes = plan_.precision;
     const double written = bytes.parameters > bytes.copy() ? bytes.copy() : 0;
     std::vector<const WeightUse*> groups;
+    std::unordered_set<std::string_view> seen;
     for (const WeightUse& use : uses) {
-        const auto same = [&](const WeightUse* one) { return one->part == use.part; };
-        if (!use.of_another && std::ranges::none_of(groups, same)) {
+        if (!use.of_another && seen.insert(use.part).second) {
             groups.push_back(&use);
         }
     }
@@ -342,14 +346,14 @@ void GradientReductions::optimize_shards(double parameters, const std::vector<We
         const double updated = use->weights.total() - (use->part == kUnembeddingPart ? twice : 0);
         names_.set_layer(use->layer);
         const OpIndex update =
-            chain_.compute(fmt::format("update {}", use->part),
+            chain_.compute(words("update", use->part),
                            optimizer_update(sharding_.local(updated) / plan_.ways.data,
                                             plan_.optimizer, bytes, written),
                            needs);
         if (use == groups.front()) {
             needs = {update};
         }
-        chain_.collective(names_.label(fmt::format("gather {}", use->part)),
+        chain_.collective(names_.label(words("gather", use->part)),
                           {Operation::all_gather,
                            Purpose::weights,
                            {axis::data},

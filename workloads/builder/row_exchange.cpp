@@ -1,8 +1,8 @@
 #include "workloads/builder/row_exchange.h"
 
-#include <fmt/format.h>
 #include <utility>
 
+#include "workloads/chain/op_names.h"
 #include "workloads/plan/axes.h"
 
 namespace podsim::workloads {
@@ -36,14 +36,14 @@ Tensor RowExchange::unchanged(const Tensor& own) const {
 Tensor RowExchange::block_on_gather(std::string_view what, double bytes, const Axes& axes,
                                     const Tensor& own) {
     return made_at(chain_.blocking(
-        fmt::format("gather {}", what),
-        {Operation::all_gather, Purpose::tensor, axes, sim::Bytes(bytes)}, own.made_by));
+        words("gather", what), {Operation::all_gather, Purpose::tensor, axes, sim::Bytes(bytes)},
+        own.made_by));
 }
 
 Tensor RowExchange::block_on_scatter(std::string_view what, double bytes, const Axes& axes,
                                      const Tensor& sums) {
     const OpIndex scattered = chain_.blocking(
-        fmt::format("scatter {}", what),
+        words("scatter", what),
         {Operation::reduce_scatter, Purpose::tensor, axes, sim::Bytes(bytes)}, sums.made_by);
     buffers_.hold_between(MemoryClass::buffers, bytes, sums.from, scattered);
     return made_at(scattered);
@@ -63,7 +63,7 @@ Tensor RowExchange::gather_ahead(std::string_view what, double bytes, const Tens
         return gather_over_tensor(what, bytes, own);
     }
     return made_at(chain_.collective(
-        names_.label(fmt::format("gather {}", what)),
+        names_.label(words("gather", what)),
         {Operation::all_gather, Purpose::tensor, {axis::tensor}, sim::Bytes(bytes)},
         {own.made_by, {}, chain_.end()}));
 }
@@ -109,7 +109,7 @@ Tensor RowExchange::all_reduce(std::string_view what, double bytes, const Tensor
         return own;
     }
     return made_at(chain_.blocking(
-        fmt::format("reduce {}", what),
+        words("reduce", what),
         {Operation::all_reduce, Purpose::tensor, tensor_axes_, sim::Bytes(bytes)}, own.made_by));
 }
 
@@ -138,7 +138,7 @@ Tensor RowExchange::reduce_norm(std::string_view what, double norms, const Tenso
     constexpr double kSum = 4;  // bytes
     const double sums = norms * (shard_.layer_norm ? 2 : 1);
     const OpIndex reduced =
-        chain_.blocking(fmt::format("reduce {}", what),
+        chain_.blocking(words("reduce", what),
                         {Operation::all_reduce,
                          Purpose::tensor,
                          {axis::tensor_transpose},
@@ -165,8 +165,7 @@ Tensor RowExchange::exchange_tokens(std::string_view what, bool back, const Tens
         exchange.loads = experts_.loads;
         exchange.returning = back;
     }
-    return made_at(
-        chain_.blocking(fmt::format("exchange {}", what), std::move(exchange), own.made_by));
+    return made_at(chain_.blocking(words("exchange", what), std::move(exchange), own.made_by));
 }
 
 Arriving RowExchange::gather_tokens(std::string_view what, const Tensor& own) {
@@ -186,7 +185,7 @@ Tensor RowExchange::scatter_tokens(std::string_view what, const PartialSums& sum
 Arriving RowExchange::gather_kv(std::string_view what, const Tensor& own) {
     Tensor columns = unchanged(own);
     if (shard_.kv_split_by_columns) {
-        columns = gather_columns(fmt::format("columns of {}", what),
+        columns = gather_columns(words("columns of", what),
                                  shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), own);
     }
     if (ways_.context == 1) {
@@ -197,7 +196,7 @@ Arriving RowExchange::gather_kv(std::string_view what, const Tensor& own) {
         return {unchanged(columns), PendingGather{std::string(what), bytes, Purpose::context}};
     }
     return {made_at(chain_.blocking(
-        fmt::format("gather {}", what),
+        words("gather", what),
         {Operation::all_gather, Purpose::context, {axis::context}, sim::Bytes(bytes)},
         columns.made_by))};
 }
@@ -207,14 +206,14 @@ Tensor RowExchange::scatter_kv(std::string_view what, const Tensor& sums) {
     if (ways_.context > 1 && !overlap_.rings_of_keys()) {
         const double bytes = shard_.kv_elements() * shard_.precision.compute;
         scattered = made_at(chain_.blocking(
-            fmt::format("scatter {}", what),
+            words("scatter", what),
             {Operation::reduce_scatter, Purpose::context, {axis::context}, sim::Bytes(bytes)},
             sums.made_by));
         buffers_.hold_between(MemoryClass::buffers, bytes, sums.from, scattered.from);
     }
     if (shard_.kv_split_by_columns) {
         scattered =
-            scatter_columns(fmt::format("columns of {}", what),
+            scatter_columns(words("columns of", what),
                             shard_.all_kv_heads * (shard_.head_dim + shard_.value_dim), scattered);
     }
     return scattered;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "workloads/chain/op_names.h"
+
 namespace podsim::workloads {
 
 WeightGathers::WeightGathers(const Overlap& overlap, const Precision& precision,
@@ -39,7 +41,7 @@ void WeightGathers::gather_part(std::size_t stretch, std::string_view what,
     std::ranges::sort(after);
     // The operation belongs to the use that needs it, not to the one under way.
     const OpIndex gather = chain_.collective(
-        names_.label(use.part, use.pass, use.layer, use.microbatch, fmt::format("gather {}", what)),
+        names_.label(use.part, use.pass, use.layer, use.microbatch, words("gather", what)),
         {collectives::Operation::all_gather, Purpose::weights, axes, sim::Bytes(bytes)},
         {{}, after, after});
     gathered_.back().ops.push_back(gather);

@@ -16,6 +16,14 @@ struct OpLabel {
     int layer = -1;
 };
 
+/// `gather` and `gate_up`: put together without a format, which a step with thousands of names is the slower for.
+inline std::string words(std::string_view verb, std::string_view what) {
+    std::string both;
+    both.reserve(verb.size() + 1 + what.size());
+    both.append(verb).append(1, ' ').append(what);
+    return both;
+}
+
 class OpNames {
 public:
     explicit OpNames(int microbatches) : several_microbatches_(microbatches > 1) {}

@@ -97,5 +97,38 @@ TEST(MirrorImages, StepsOfCollectiveMatmuls) {
     }
 }
 
+struct TurnedStep {
+    const char* mesh;
+    double played = 1;  ///< of the events of a chip
+};
+
+// On 8x4x4, without reuse: of an axis that is whole in all meshes what goes one way stands for both. Of weights gathered over x y z
+// all messages are halved, of x/2 y z those over y and z; of a tensor axis over whole y and z all but those of pairs along x,
+// which lie side by side in x%2. Tasks are no messages, and small AllReduces go along trees.
+TEST(MirrorImages, OneWayRoundAWholeAxisStandsForBoth) {
+    const std::vector<TurnedStep> rows{{"{fsdp: x y z}", 0.6},
+                                       {"{fsdp: x/2 y z, tensor: x%2}", 0.75},
+                                       {"{fsdp: x, tensor: y z}", 0.6},
+                                       {"{data: x, fsdp: y, context: z}", 0.7}};
+    for (const TurnedStep& row : rows) {
+        SCOPED_TRACE(row.mesh);
+        const Scenario scenario = load_scenario(
+            source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml",
+            std::vector<std::string>{"hardware.slice=8x4x4", std::string("mesh=") + row.mesh,
+                                     "model={base: llama-3-8b, layers: 2}", "batch.tokens=512Ki"});
+        const StepResult folded =
+            simulate_step(scenario, Fold::automatic, {.reuse = false, .explain = false});
+        const StepResult whole =
+            simulate_step(scenario, Fold::off, {.reuse = false, .explain = false});
+        EXPECT_EQ(folded.step_time, whole.step_time);
+        EXPECT_EQ(folded.events * 128,
+                  whole.events * static_cast<std::uint64_t>(folded.simulated_chips));
+        EXPECT_EQ(whole.played_events, whole.events);
+        EXPECT_LT(static_cast<double>(folded.played_events),
+                  row.played * static_cast<double>(folded.events));
+        EXPECT_GT(2 * folded.played_events, folded.events);
+    }
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

@@ -90,6 +90,38 @@ TEST(SharedServerTest, KnowsWhatIsAskedOfIt) {
     EXPECT_EQ(server.asked(), 40);
 }
 
+/// Streams that are alike count as so many: their shares, ends and what is asked are those of as many single ones.
+TEST(SharedServerTest, TakesStreamsThatAreAlikeTogether) {
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 300; ++round) {
+        SharedServer together(1000);
+        SharedServer apart(1000);
+        for (std::uint32_t i = 0; i < 1 + random() % 6; ++i) {
+            const auto alike = static_cast<std::uint32_t>(1 + random() % 3);
+            const auto demand = 1 + static_cast<std::int64_t>(random() % 400);
+            const Time alone{1 + static_cast<std::int64_t>(random() % 50)};
+            together.add({0, i}, demand, alone, Time{0}, alike);
+            for (std::uint32_t one = 0; one < alike; ++one) {
+                apart.add({one, i}, demand, alone, Time{0});
+            }
+        }
+        together.share_out(Time{0});
+        apart.share_out(Time{0});
+        while (!together.empty()) {
+            const Time now = together.next_end();
+            ASSERT_EQ(apart.next_end(), now);
+            ASSERT_EQ(apart.asked(), together.asked());
+            ASSERT_EQ(apart.demand(now), together.demand(now));
+            for (const SharedServer::Stream& stream : apart.streams()) {
+                ASSERT_EQ(share_of(together, {0, stream.key.number}), stream.share);
+            }
+            ended(together, now);
+            ended(apart, now);
+        }
+        ASSERT_TRUE(apart.empty());
+    }
+}
+
 /// What repeats is moved: ends a time later, under other numbers.
 TEST(SharedServerTest, IsMoved) {
     SharedServer server(100);

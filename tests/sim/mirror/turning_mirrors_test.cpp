@@ -1,0 +1,293 @@
+// Mirrors that leave places where they are and exchange two ports, alone and together with one that moves places.
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <set>
+
+#include "sim/mirror/fold_by_mirrors.h"
+#include "tests/sim/kernel_support.h"
+
+namespace podsim::sim {
+namespace {
+
+/// Ports 0 and 1 lead along a row of places; 2 and 3 are two ways from a place to itself, as on an axis that has folded.
+constexpr std::size_t kPorts = 4;
+constexpr std::uint32_t kJoins = kPorts;
+
+Mirror other_end_of(std::uint32_t places) {
+    Mirror mirror{.place = {}, .port = {1, 0, 2, 3}};
+    for (std::uint32_t place = 0; place < places; ++place) {
+        mirror.place.push_back(places - 1 - place);
+    }
+    return mirror;
+}
+
+Mirror other_way(std::uint32_t places) {
+    Mirror mirror{.place = {}, .port = {0, 1, 3, 2}};
+    for (std::uint32_t place = 0; place < places; ++place) {
+        mirror.place.push_back(place);
+    }
+    return mirror;
+}
+
+Machine row_with_two_ways(std::uint32_t places, Time latency) {
+    Machine machine = row_of(static_cast<int>(places), true, latency);
+    machine.ports = kPorts;
+    machine.links.assign(machine.places * kPorts, {.rate = kBytePerPs, .latency = latency});
+    return machine;
+}
+
+/// A message of a place over one link, or a join.
+struct Sent {
+    std::uint32_t number = 0;  ///< that of its images too, and their rank
+    std::uint32_t from = 0;
+    std::uint32_t port = 0;
+
+    friend auto operator<=>(const Sent&, const Sent&) = default;
+};
+
+/// What both mirrors make of messages: bit 0 the other end, bit 1 the other way.
+Sent image_of(Sent sent, unsigned by, std::uint32_t places) {
+    if ((by & 1U) != 0) {
+        sent.from = places - 1 - sent.from;
+        sent.port = sent.port < 2 ? 1 - sent.port : sent.port;
+    }
+    if ((by & 2U) != 0) {
+        sent.port = sent.port == 2 ? 3 : sent.port == 3 ? 2 : sent.port;
+    }
+    return sent;
+}
+
+int distance_of(const Sent& sent) {
+    return sent.port == 0 ? 1 : sent.port == 1 ? -1 : 0;
+}
+
+/// Random messages, each with all its images, and random ones that they wait for, with the images of those.
+Schedule random_schedule(std::uint32_t places, std::mt19937_64& random) {
+    std::vector<Sent> firsts;
+    std::vector<std::uint32_t> arrives_at;
+    std::map<Sent, std::set<Sent>> after;  // in the order of places
+    std::vector<Transfer> like;            // [number]
+    for (std::uint32_t number = 0; number < 3 * places; ++number) {
+        const Sent sent{number, static_cast<std::uint32_t>(random() % places),
+                        static_cast<std::uint32_t>(random() % (kPorts + 1))};
+        std::set<Sent> before;
+        for (std::uint32_t i = 0; i < number; ++i) {
+            if (arrives_at[i] == sent.from && random() % 3 == 0) {
+                before.insert(image_of(firsts[i], static_cast<unsigned>(random() % 2) * 2, places));
+            }
+        }
+        for (unsigned by = 0; by < 4; ++by) {
+            std::set<Sent>& of_image = after[image_of(sent, by, places)];
+            for (const Sent& one : before) {
+                of_image.insert(image_of(one, by, places));
+            }
+        }
+        firsts.push_back(sent);
+        arrives_at.push_back(
+            static_cast<std::uint32_t>(static_cast<int>(sent.from + places) + distance_of(sent)) %
+            places);
+        Transfer& transfer = like.emplace_back();
+        transfer.phase = static_cast<std::uint32_t>(random() % 2);
+        transfer.reads = static_cast<std::uint8_t>(random() % 3);
+        transfer.writes = static_cast<std::uint8_t>(random() % 3);
+        transfer.bytes = Bytes(100.0 * static_cast<double>(1 + random() % 5) * kHairLess);
+    }
+    std::vector<Sent> all;
+    for (const auto& [sent, _] : after) {
+        all.push_back(sent);
+    }
+    std::ranges::stable_sort(all, {}, &Sent::from);
+    Schedule schedule;
+    schedule.roles.resize(places);
+    for (std::uint32_t place = 0; place < places; ++place) {
+        schedule.role_of_place.push_back(place);
+    }
+    for (const Sent& sent : all) {
+        Transfer transfer = like[sent.number];
+        transfer.rank = sent.number;
+        transfer.needs = 1 + static_cast<std::uint32_t>(after[sent].size());
+        transfer.first_hop = static_cast<std::uint32_t>(schedule.hops.size());
+        transfer.destination_shift = shift(distance_of(sent));
+        if (sent.port != kJoins) {
+            transfer.hop_count = 1;
+            schedule.hops.push_back({shift(0), sent.port});
+            ++schedule
+                  .roles[(static_cast<std::uint32_t>(static_cast<int>(sent.from + places) +
+                                                     distance_of(sent))) %
+                         places]
+                  .arrivals;
+        }
+        transfer.first_successor = static_cast<std::uint32_t>(schedule.successors.size());
+        for (std::uint32_t later = 0; later < all.size(); ++later) {
+            if (after[all[later]].contains(sent)) {
+                schedule.successors.push_back(later);
+                ++transfer.successor_count;
+            }
+        }
+        Role& role = schedule.roles[sent.from];
+        role.first_transfer = role.transfer_count == 0
+                                  ? static_cast<std::uint32_t>(schedule.transfers.size())
+                                  : role.first_transfer;
+        ++role.transfer_count;
+        schedule.transfers.push_back(transfer);
+    }
+    return schedule;
+}
+
+Workload random_workload(std::uint32_t places, std::mt19937_64& random) {
+    Workload workload =
+        workload_of(row_with_two_ways(places, {static_cast<std::int64_t>(random() % 50)}),
+                    {random_schedule(places, random), random_schedule(places, random)},
+                    {work(static_cast<std::int64_t>(random() % 400)), operation(0), operation(1),
+                     work(300, 0, {1}), work(200, 1, {2})});
+    workload.operations = {
+        {.schedule = 0, .priority_class = static_cast<std::uint32_t>(random() % 2)},
+        {.schedule = 1}};
+    workload.machine.rule = random() % 2 == 0 ? LatencyRule::additive : LatencyRule::floor;
+    if (random() % 3 != 0) {
+        workload.machine.memory_rate =
+            static_cast<std::int64_t>(1 + random() % 6) * 1'000'000'000'000;
+        workload.graphs[0].tasks[3].demand = 1'500'000'000'000;
+    }
+    return workload;
+}
+
+/// All of the workload's links and places are as those that stand for them, and events are in proportion. How many were left out.
+std::uint64_t copies_where_alike(const Workload& whole, const MirrorFold& folded) {
+    const Representatives& of = folded.representatives;
+    const ExecutionResult all = execute(whole);
+    const ExecutionResult few = execute(folded.workload);
+    EXPECT_EQ(few.end, all.end);
+    EXPECT_EQ(few.events * whole.machine.places, all.events * of.simulated);
+    for (std::size_t place = 0; place < whole.machine.places; ++place) {
+        EXPECT_EQ(few.end_of_place[of.place[place]], all.end_of_place[place]);
+        for (std::size_t port = 0; port < kPorts; ++port) {
+            EXPECT_EQ(
+                few.links[folded.workload.machine.link(of.place[place], of.port[place][port])],
+                all.links[whole.machine.link(place, port)]);
+        }
+    }
+    return few.events - few.played_events;
+}
+
+/// Messages over ports 2 and 3 of the places that are simulated, half of which need not be.
+std::uint64_t over_two_ways(const Workload& whole) {
+    std::uint64_t hops = 0;
+    for (const Schedule& schedule : whole.schedules) {
+        for (const Hop& hop : schedule.hops) {
+            hops += hop.port >= 2 ? 1 : 0;
+        }
+    }
+    return hops;
+}
+
+// Random messages over links that are exchanged and over others, which compete for them, for memory and with another
+// operation, and wait for each other, for one or both of two images: whatever one link carries its image carries.
+TEST(TurningMirrors, OneOfTwoWaysStandsForBoth) {
+    std::uint64_t left_out = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const std::uint32_t places = 2 + 2 * static_cast<std::uint32_t>(random() % 2);
+        const Workload workload = random_workload(places, random);
+        const std::uint64_t hops = over_two_ways(workload);
+        const Mirror end = other_end_of(places);
+        const Mirror way = other_way(places);
+
+        const auto turned = fold_by_mirrors(workload, std::vector{way});
+        ASSERT_EQ(turned.has_value(), hops > 0);
+        if (turned) {
+            ASSERT_EQ(turned->representatives.simulated, places);
+            EXPECT_EQ(copies_where_alike(workload, *turned), hops / 2);
+        }
+        for (const auto& mirrors : {std::vector{end, way}, std::vector{way, end}}) {
+            const auto both = fold_by_mirrors(workload, mirrors);
+            ASSERT_TRUE(both);
+            ASSERT_EQ(both->representatives.simulated, places / 2);
+            EXPECT_EQ(copies_where_alike(workload, *both), hops / 4);
+        }
+        left_out += hops / 4;
+    }
+    EXPECT_GT(left_out, 1000);
+}
+
+/// At one place: messages from it to itself over these ports, in this order.
+Workload at_one_place(const std::vector<std::vector<std::uint32_t>>& ports) {
+    Schedule schedule;
+    schedule.roles = {{.first_transfer = 0,
+                       .transfer_count = static_cast<std::uint32_t>(ports.size()),
+                       .arrivals = static_cast<std::uint32_t>(ports.size())}};
+    schedule.role_of_place = {0};
+    for (const std::vector<std::uint32_t>& over : ports) {
+        Transfer transfer;
+        transfer.first_hop = static_cast<std::uint32_t>(schedule.hops.size());
+        transfer.hop_count = static_cast<std::uint32_t>(over.size());
+        transfer.destination_shift = shift(0);
+        transfer.rank = schedule.transfers.size();
+        transfer.bytes = Bytes(100);
+        for (const std::uint32_t port : over) {
+            schedule.hops.push_back({shift(0), port});
+        }
+        schedule.transfers.push_back(transfer);
+    }
+    return workload_of(row_with_two_ways(1, {10}), {schedule}, {operation(0)});
+}
+
+bool turns(const Workload& workload) {
+    return fold_by_mirrors(workload, std::vector{other_way(1)}).has_value();
+}
+
+TEST(TurningMirrors, TakesMessagesWhoseLinksAreAllExchangedOrNone) {
+    EXPECT_TRUE(turns(at_one_place({{2}, {3}, {0}})));
+    EXPECT_TRUE(turns(at_one_place({{2, 2}, {3, 3}})));
+    EXPECT_FALSE(turns(at_one_place({{2}, {0}})));        // nothing over port 3
+    EXPECT_FALSE(turns(at_one_place({{2, 0}, {3, 0}})));  // both would wait for port 0
+    EXPECT_FALSE(turns(at_one_place({{0}, {1}})));        // nothing is exchanged
+}
+
+// A and B over port 0, each followed by one of two over ports 2 and 3: the mirror makes A of B, and port 0 serves one of them first.
+TEST(TurningMirrors, RefusesImagesThatShareALink) {
+    Workload workload = at_one_place({{0}, {0}, {2}, {3}});
+    Schedule schedule = workload.schedules[0];
+    schedule.successors = {2, 3};
+    for (const std::uint32_t i : {0U, 1U}) {
+        schedule.transfers[i].first_successor = i;
+        schedule.transfers[i].successor_count = 1;
+        schedule.transfers[2 + i].needs = 2;
+    }
+    Schedules schedules;
+    schedules.push_back(schedule);
+    workload.schedules = schedules;
+    EXPECT_FALSE(turns(workload));
+    const ExecutionResult played = execute(workload);
+    EXPECT_EQ(played.links[2].busy, played.links[3].busy);
+    EXPECT_EQ(played.end, (Time{100 + 100 + 10 + 100 + 10}));
+}
+
+// Both of two that leave over the exchanged ports are waited for: so is the one that is left, and what they are followed by
+// is not told twice.
+TEST(TurningMirrors, WhatNeedsBothNeedsOne) {
+    Workload workload = at_one_place({{2}, {3}, {0}});
+    Schedule schedule = workload.schedules[0];
+    schedule.successors = {2, 2};
+    schedule.transfers[0].successor_count = 1;
+    schedule.transfers[1].first_successor = 1;
+    schedule.transfers[1].successor_count = 1;
+    schedule.transfers[2].needs = 3;
+    Schedules schedules;
+    schedules.push_back(schedule);
+    workload.schedules = schedules;
+    const auto folded = fold_by_mirrors(workload, std::vector{other_way(1)});
+    ASSERT_TRUE(folded);
+    const Schedule& left = folded->workload.schedules[0];
+    ASSERT_EQ(left.transfers.size(), 2U);
+    EXPECT_EQ(left.transfers[0].copies, 2);
+    EXPECT_EQ(left.transfers[1].copies, 1);
+    EXPECT_EQ(left.transfers[1].needs, 2U);
+    EXPECT_EQ(left.roles[0].arrivals, 2U);
+    EXPECT_EQ(copies_where_alike(workload, *folded), 1U);
+}
+
+}  // namespace
+}  // namespace podsim::sim
