@@ -94,7 +94,8 @@ struct StepResult {
     std::string explaining_exceeded{};
     /// They are not, since what they keep of the run takes up to so many bytes, and podsim may not; else 0.
     double explaining_bytes = 0;
-    std::uint64_t played_events = 0;  ///< those that were played, not skipped as repeats
+    std::uint64_t played_events =
+        0;  ///< those that were played, neither skipped as repeats nor copies
     int simulated_chips = 0;
     int chips = 0;
     std::vector<Span> spans;                   ///< of the reported chip

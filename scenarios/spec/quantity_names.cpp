@@ -107,7 +107,7 @@ constexpr QuantityName kReported[] = {
      .part = JsonPart::folding, .of_programs = true, .column = true},
     {.name = "events", .unit = count, .meaning = "events of the simulated chips", .key = "events",
      .part = JsonPart::events, .of_programs = true, .column = true},
-    {.name = "played_events", .unit = count, .meaning = "those that were played, not skipped as repeats",
+    {.name = "played_events", .unit = count, .meaning = "those that were played, neither skipped as repeats nor done alike by another link of the chip",
      .key = "played_events", .part = JsonPart::events},
 };
 

@@ -1,7 +1,6 @@
 #include "sim/mirror/fold_by_mirrors.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,70 +9,10 @@
 #include "sim/mirror/images.h"
 #include "sim/mirror/known_images.h"
 #include "sim/mirror/link_order.h"
+#include "sim/mirror/workload_symmetry.h"
 
 namespace podsim::sim {
 namespace {
-
-/// Whether links, work and programs of all places are those of their images.
-bool machine_is_symmetric(const Workload& workload, const Mirror& mirror) {
-    const Machine& machine = workload.machine;
-    for (std::size_t place = 0; place < machine.places; ++place) {
-        const std::size_t image = mirror.place[place];
-        if (mirror.place[image] != place ||
-            workload.graph_of_place[place] != workload.graph_of_place[image] ||
-            (!machine.slowdown.empty() && machine.slowdown[place] != machine.slowdown[image])) {
-            return false;
-        }
-        for (std::size_t port = 0; port < machine.ports; ++port) {
-            if (machine.links[machine.link(place, port)] !=
-                machine.links[machine.link(image, mirror.port[port])]) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/// Whether those that take part by each placement do so in the roles of the schedules used with it, or in none, with their images.
-bool placements_are_symmetric(const Workload& workload, const Mirror& mirror) {
-    for (const OperationSpec& operation : workload.operations) {
-        if (operation.placement == kOwnPlacement) {
-            continue;
-        }
-        const std::vector<std::uint32_t>& placed = workload.placements[operation.placement];
-        const std::vector<std::uint32_t>& own =
-            workload.schedules[operation.schedule].role_of_place;
-        for (std::size_t place = 0; place < placed.size(); ++place) {
-            if ((placed[place] != kAbsent && placed[place] != own[place]) ||
-                (placed[place] == kAbsent) != (placed[mirror.place[place]] == kAbsent)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/// The workload with a schedule of its own for each placement of one that has no places.
-Workload with_places(Workload workload) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed;
-    for (OperationSpec& operation : workload.operations) {
-        if (operation.placement == kOwnPlacement ||
-            !workload.schedules[operation.schedule].role_of_place.empty()) {
-            continue;
-        }
-        const auto [entry, added] =
-            placed.try_emplace({operation.schedule, operation.placement},
-                               static_cast<std::uint32_t>(workload.schedules.size()));
-        if (added) {
-            Schedule schedule = workload.schedules[operation.schedule];
-            schedule.role_of_place = workload.placements[operation.placement];
-            workload.schedules.push_back(std::move(schedule));
-        }
-        operation.schedule = entry->second;
-        operation.placement = kOwnPlacement;
-    }
-    return workload;
-}
 
 bool alike_but_for_bytes(const Transfer& one, const Transfer& other) {
     return one.first_hop == other.first_hop && one.hop_count == other.hop_count &&
@@ -104,6 +43,15 @@ bool bytes_are_symmetric(const Schedule& schedule, const std::vector<std::uint32
         const Transfer& one = schedule.transfers[i];
         const Transfer& other = schedule.transfers[image[i]];
         if (one.bytes != other.bytes || one.bytes_before != other.bytes_before) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool commute(const std::vector<std::uint32_t>& one, const std::vector<std::uint32_t>& other) {
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        if (one[i] != kNoImage && other[one[i]] != one[other[i]]) {
             return false;
         }
     }
@@ -246,18 +194,34 @@ private:
                         !turns_all_or_nothing(schedule, *mirrored.mirror, *images))) {
             return nullptr;
         }
-        for (const auto& other : images_[number]) {
-            for (std::size_t i = 0; i < other->of.size(); ++i) {
-                if (other->of[i] != kNoImage &&
-                    (*images)[other->of[i]] != other->of[(*images)[i]]) {
+        bool all_commute = true;
+        for (std::size_t other = 0; other < mirrors_.size(); ++other) {
+            if (!commute(images_[number][other]->of, *images)) {
+                if (moves_places(*mirrors_[other]) || moves_places(*mirrored.mirror)) {
                     return nullptr;
                 }
+                all_commute = false;
             }
         }
-        auto ranks = common_ranks(schedule, workload_.machine, *facts, ranks_of(number), *images);
-        return ranks ? std::make_shared<const TransferImages>(
-                           TransferImages{std::move(*images), std::move(*ranks)})
-                     : nullptr;
+        std::vector<std::uint64_t> ranks = ranks_of(number);
+        lower_to_images(ranks, *images);
+        while (!all_commute && lower_further(number, *images, ranks)) {
+        }
+        if (!orders_agree(schedule, workload_.machine, *facts, ranks)) {
+            return nullptr;
+        }
+        return std::make_shared<const TransferImages>(
+            TransferImages{std::move(*images), std::move(ranks)});
+    }
+
+    /// Where mirrors do not commute an image of images may have the least rank.
+    bool lower_further(std::size_t number, const std::vector<std::uint32_t>& images,
+                       std::vector<std::uint64_t>& ranks) const {
+        bool lowered = lower_to_images(ranks, images);
+        for (const auto& before : images_[number]) {
+            lowered = lower_to_images(ranks, before->of) || lowered;
+        }
+        return lowered;
     }
 
     /// Common to the images so far; before the first mirror those of the schedule.

@@ -16,15 +16,19 @@
 //
 // A mirror that moves places moves all of them (m p != p), and so every link. One place of each orbit is simulated: a
 // hop or arrival at another place is one at its representative, over the image of the port, for the image of the
-// successor. A mirror that moves no place (of an axis that has folded to one place) exchanges ports: each
-// transfer has all its links exchanged, or none and is its own image. Of a transfer and its image, which do the same on
-// two links of one place, one is simulated as its copy (Transfer::copies): it counts twice as an event and where it
-// asks for memory, and arrives once for both, and what needs both needs it once.
+// successor.
+//
+// A mirror that moves no place exchanges ports: those of an axis that has folded to one place, or of two such axes. Each
+// transfer has all its links exchanged, or none and is its own image. The state is then its own image under each such
+// mirror, and so under all that follow from them one after the other, in whatever order: what they make of one
+// transfer does the same on as many links of its place. One of them is simulated and stands for all
+// (Transfer::copies): it counts so often as an event and where it asks for memory, arrives once, and what needs several
+// of them needs it once.
 //
 // Times of places and links are those of their representatives, and events are exactly in proportion.
 //
-// Mirrors must be involutions that commute. Of those that move places no product may leave a place where it is; of
-// the others no two may move one port.
+// Mirrors must be involutions, and those that move places must commute with all; no product of them may leave a place
+// where it is.
 #pragma once
 
 #include <cstdint>

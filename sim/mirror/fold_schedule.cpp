@@ -91,12 +91,10 @@ private:
                                                 const ScheduleImages& turned) {
         std::vector<std::uint32_t> first(transfers);
         std::iota(first.begin(), first.end(), 0U);
-        for (const auto& images : turned) {
-            const std::vector<std::uint32_t> before = first;
-            for (std::size_t i = 0; i < transfers; ++i) {
-                if (images->of[i] != kNoImage) {
-                    first[i] = std::min(first[i], before[images->of[i]]);
-                }
+        for (bool changes = !turned.empty(); changes;) {
+            changes = false;
+            for (const auto& images : turned) {
+                changes = lower_to_images(first, images->of) || changes;
             }
         }
         return first;
@@ -112,6 +110,10 @@ private:
                 number[i] = kept;
                 kept += stands_for_[i] == i ? 1 : 0;
             }
+        }
+        alike_.resize(from_.transfers.size());
+        for (const std::uint32_t first : stands_for_) {
+            ++alike_[first];
         }
         kept_as_ = images_of_elements(from_.transfers.size(), moved);
         for (std::vector<std::uint32_t>& images : kept_as_) {
@@ -276,7 +278,7 @@ private:
                                          at.first_transfer);
         }
         if (!turned_.empty()) {
-            transfer.copies = copies_of(number);
+            transfer.copies = static_cast<std::uint8_t>(from.copies * alike_[number]);
             keep_distinct(transfer);
         }
         made_from_.push_back(number);
@@ -298,20 +300,13 @@ private:
             static_cast<std::uint32_t>(folded_.successors.size()) - transfer.first_successor;
     }
 
-    [[nodiscard]] std::uint8_t copies_of(std::uint32_t transfer) const {
-        unsigned copies = from_.transfers[transfer].copies;
-        for (const auto& images : turned_) {
-            copies *= images->of[transfer] == transfer ? 1 : 2;
-        }
-        return static_cast<std::uint8_t>(copies);
-    }
-
     const Schedule& from_;
     const Machine& machine_;
     const Orbits& orbits_;
     const std::vector<std::uint64_t>& ranks_;
     const ScheduleImages turned_;                  ///< by mirrors that leave places where they are
     const std::vector<std::uint32_t> stands_for_;  ///< [transfer]: the kept one that does the same
+    std::vector<std::uint32_t> alike_;  ///< [transfer]: how many it stands for, where it is kept
     /// [element][transfer]: the kept image, counted from the first of its role.
     std::vector<std::vector<std::uint32_t>> kept_as_;
     std::vector<std::uint32_t> kept_of_role_;  ///< [role of from_]

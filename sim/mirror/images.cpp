@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace podsim::sim {
@@ -88,8 +90,14 @@ std::optional<std::vector<std::uint32_t>> images_of_roles(const Schedule& schedu
     return image;
 }
 
+std::span<const std::uint32_t> successors(const Schedule& schedule, const Transfer& transfer) {
+    return std::span(schedule.successors)
+        .subspan(transfer.first_successor, transfer.successor_count);
+}
+
 /// Pairs of transfers and images. Those of a role with one phase and one first link meet there, and their images at its image,
-/// in the same order: so the first is the image of the first.
+/// in the same order: so the first is the image of the first. The image of a join follows the image of what leads to it; those
+/// to which only joins lead, and several after one transfer, are paired in their order.
 class Pairing {
 public:
     Pairing(const Schedule& schedule, const ScheduleFacts& facts, const TransferView& plain,
@@ -106,14 +114,33 @@ public:
             return false;
         }
         for (std::size_t phase = 0; phase < facts_.phases; ++phase) {
-            for (std::uint32_t port = 0; port <= facts_.ports; ++port) {
-                const std::uint32_t seen = port < facts_.ports ? mirrored_.port(port) : port;
+            for (std::uint32_t port = 0; port < facts_.ports; ++port) {
+                const std::uint32_t seen = mirrored_.port(port);
                 // What is an image of images has been seen from there.
                 if (std::pair(role, port) <= std::pair(image, seen) &&
                     !pair(facts_.begin_at(role, phase, port),
                           facts_.begin_at(image, phase, seen))) {
                     return false;
                 }
+            }
+        }
+        return true;
+    }
+
+    /// Once all that crosses links has been paired.
+    bool pair_joins(std::uint32_t role, std::uint32_t image) {
+        for (std::size_t phase = 0; phase < facts_.phases; ++phase) {
+            const auto joins = facts_.begin_at(role, phase, facts_.ports);
+            for (const std::uint32_t join : joins) {
+                const std::uint32_t before = facts_.led_to_by[join];
+                if (before != ScheduleFacts::kNobody &&
+                    (image_[before] == kNoImage || !pair_behind(before, join))) {
+                    return false;
+                }
+            }
+            if (role <= image &&
+                !pair(apart(joins), apart(facts_.begin_at(image, phase, facts_.ports)))) {
+                return false;
             }
         }
         return true;
@@ -137,17 +164,46 @@ private:
         return true;
     }
 
+    /// A join behind a transfer with that behind its image.
+    bool pair_behind(std::uint32_t transfer, std::uint32_t join) {
+        const std::vector<std::uint32_t> here = joins_behind(transfer);
+        const std::vector<std::uint32_t> there = joins_behind(image_[transfer]);
+        if (here.size() != there.size()) {
+            return false;
+        }
+        const std::uint32_t seen =
+            there[static_cast<std::size_t>(std::ranges::find(here, join) - here.begin())];
+        image_[join] = seen;
+        return does(schedule_.transfers[join], mirrored_, schedule_.transfers[seen], plain_);
+    }
+
+    [[nodiscard]] std::vector<std::uint32_t> joins_behind(std::uint32_t transfer) const {
+        std::vector<std::uint32_t> joins;
+        std::ranges::copy_if(
+            successors(schedule_, schedule_.transfers[transfer]), std::back_inserter(joins),
+            [&](std::uint32_t next) { return schedule_.transfers[next].hop_count == 0; });
+        std::ranges::sort(joins, {}, [&](std::uint32_t join) {
+            const Transfer& spec = schedule_.transfers[join];
+            return std::tuple(spec.phase, spec.needs, spec.successor_count, spec.rank, join);
+        });
+        return joins;
+    }
+
+    /// Those to which nothing leads over links.
+    [[nodiscard]] std::vector<std::uint32_t> apart(std::span<const std::uint32_t> joins) const {
+        std::vector<std::uint32_t> some;
+        std::ranges::copy_if(joins, std::back_inserter(some), [&](std::uint32_t join) {
+            return facts_.led_to_by[join] == ScheduleFacts::kNobody;
+        });
+        return some;
+    }
+
     const Schedule& schedule_;
     const ScheduleFacts& facts_;
     const TransferView& plain_;
     const TransferView& mirrored_;
     std::vector<std::uint32_t> image_;
 };
-
-std::span<const std::uint32_t> successors(const Schedule& schedule, const Transfer& transfer) {
-    return std::span(schedule.successors)
-        .subspan(transfer.first_successor, transfer.successor_count);
-}
 
 /// Compares rows of numbers below a limit as sets that may hold some more than once.
 class SameElements {
@@ -281,6 +337,11 @@ std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& sc
     Pairing pairing(schedule, facts, plain, seen);
     for (std::uint32_t role = 0; role < roles->size(); ++role) {
         if ((*roles)[role] != kNoImage && !pairing.pair(role, (*roles)[role])) {
+            return std::nullopt;
+        }
+    }
+    for (std::uint32_t role = 0; role < roles->size(); ++role) {
+        if ((*roles)[role] != kNoImage && !pairing.pair_joins(role, (*roles)[role])) {
             return std::nullopt;
         }
     }

@@ -31,6 +31,19 @@ struct MirroredMachine {
     std::vector<std::uint32_t> shift;
 };
 
+/// Lowers each value to that of its image where that is less. Whether any has been.
+template <class Value>
+bool lower_to_images(std::vector<Value>& values, const std::vector<std::uint32_t>& image) {
+    bool lowered = false;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (image[i] != kNoImage && values[image[i]] < values[i]) {
+            values[i] = values[image[i]];
+            lowered = true;
+        }
+    }
+    return lowered;
+}
+
 /// Whether any place's image is another.
 bool moves_places(const Mirror& mirror);
 

@@ -89,17 +89,8 @@ bool agree_at_links(const Schedule& schedule, const Machine& machine, const Sche
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
-                                                       const Machine& machine,
-                                                       const ScheduleFacts& facts,
-                                                       const std::vector<std::uint64_t>& ranks,
-                                                       const std::vector<std::uint32_t>& image) {
-    std::vector<std::uint64_t> common = ranks;
-    for (std::size_t i = 0; i < image.size(); ++i) {
-        if (image[i] != kNoImage) {
-            common[i] = std::min(ranks[i], ranks[image[i]]);
-        }
-    }
+bool orders_agree(const Schedule& schedule, const Machine& machine, const ScheduleFacts& facts,
+                  const std::vector<std::uint64_t>& common) {
     // Most of what crosses a port in a phase agrees wherever it meets; else what counts is what meets at one link.
     std::vector<Growing> ports(facts.phases * machine.ports);
     std::vector<bool> disagree(facts.phases * machine.ports);
@@ -110,10 +101,7 @@ std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
             all_agree = false;
         }
     });
-    if (!all_agree && !agree_at_links(schedule, machine, facts, common, disagree)) {
-        return std::nullopt;
-    }
-    return common;
+    return all_agree || agree_at_links(schedule, machine, facts, common, disagree);
 }
 
 }  // namespace podsim::sim

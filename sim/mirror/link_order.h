@@ -11,12 +11,8 @@
 
 namespace podsim::sim {
 
-/// The least rank among a transfer's images, where these orders agree at every link: nothing where they do not.
-/// `ranks`: the least among the images of mirrors before, which commute with this one; at first the transfers' own.
-std::optional<std::vector<std::uint64_t>> common_ranks(const Schedule& schedule,
-                                                       const Machine& machine,
-                                                       const ScheduleFacts& facts,
-                                                       const std::vector<std::uint64_t>& ranks,
-                                                       const std::vector<std::uint32_t>& image);
+/// Whether transfers go in the same order by their ranks and by these common ones at every link.
+bool orders_agree(const Schedule& schedule, const Machine& machine, const ScheduleFacts& facts,
+                  const std::vector<std::uint64_t>& common);
 
 }  // namespace podsim::sim

@@ -1,6 +1,6 @@
 #include "sim/mirror/orbits.h"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/mirror/images.h"
@@ -8,16 +8,17 @@
 namespace podsim::sim {
 namespace {
 
-/// Whether no two of the mirrors move a port.
-bool move_different_ports(const Orbits& orbits, std::size_t ports) {
-    for (std::uint32_t port = 0; port < ports; ++port) {
-        if (std::ranges::count_if(orbits.turning, [&](std::size_t mirror) {
-                return orbits.mirrors[mirror]->port[port] != port;
-            }) > 1) {
-            return false;
+/// [port]: the first that the mirrors that leave places where they are make of it, one after the other.
+std::vector<std::uint32_t> kept_ports(const Orbits& orbits, std::size_t ports) {
+    std::vector<std::uint32_t> kept(ports);
+    std::iota(kept.begin(), kept.end(), 0U);
+    for (bool changes = true; changes;) {
+        changes = false;
+        for (const std::size_t mirror : orbits.turning) {
+            changes = lower_to_images(kept, orbits.mirrors[mirror]->port) || changes;
         }
     }
-    return true;
+    return kept;
 }
 
 }  // namespace
@@ -28,9 +29,6 @@ std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror
     for (std::size_t i = 0; i < orbits.mirrors.size(); ++i) {
         (moves_places(*orbits.mirrors[i]) ? orbits.moving : orbits.turning).push_back(i);
     }
-    if (!move_different_ports(orbits, machine.ports)) {
-        return std::nullopt;
-    }
     const std::uint32_t elements = 1U << orbits.moving.size();
     const auto image = [&](std::uint32_t element, std::uint32_t number,
                            std::vector<std::uint32_t> Mirror::*what) {
@@ -40,16 +38,11 @@ std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror
         }
         return number;
     };
-    const auto kept = [&](std::uint32_t port) {
-        for (const std::size_t mirror : orbits.turning) {
-            port = std::min(port, orbits.mirrors[mirror]->port[port]);
-        }
-        return port;
-    };
+    const std::vector<std::uint32_t> kept = kept_ports(orbits, machine.ports);
     for (std::uint32_t element = 0; element < elements; ++element) {
         std::vector<std::uint32_t>& ports = orbits.ports.emplace_back();
         for (std::uint32_t port = 0; port < machine.ports; ++port) {
-            ports.push_back(kept(image(element, port, &Mirror::port)));
+            ports.push_back(kept[image(element, port, &Mirror::port)]);
         }
     }
     orbits.number.resize(machine.places);

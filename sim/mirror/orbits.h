@@ -24,8 +24,7 @@ struct Orbits {
     std::vector<std::uint32_t> number;          ///< [place]: of its representative, in `kept`
 };
 
-/// Of mirrors that commute; nothing where a product of moving ones leaves a place where it is, or two of the others move a
-/// port.
+/// Nothing where a product of moving mirrors leaves a place where it is.
 std::optional<Orbits> orbits_of(const Machine& machine, std::vector<const Mirror*> mirrors);
 
 }  // namespace podsim::sim

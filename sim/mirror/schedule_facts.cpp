@@ -31,12 +31,27 @@ std::size_t phases_of(const Schedule& schedule) {
     return phases;
 }
 
+std::vector<std::uint32_t> what_leads_to_joins(const Schedule& schedule) {
+    std::vector<std::uint32_t> led_to_by(schedule.transfers.size(), ScheduleFacts::kNobody);
+    for (std::uint32_t i = 0; i < schedule.transfers.size(); ++i) {
+        const Transfer& transfer = schedule.transfers[i];
+        for (std::uint32_t s = 0; transfer.hop_count > 0 && s < transfer.successor_count; ++s) {
+            const std::uint32_t next = schedule.successors[transfer.first_successor + s];
+            if (schedule.transfers[next].hop_count == 0) {
+                led_to_by[next] = std::min(led_to_by[next], i);
+            }
+        }
+    }
+    return led_to_by;
+}
+
 }  // namespace
 
 ScheduleFacts::ScheduleFacts(const Schedule& schedule, std::size_t ports_of_machine)
     : ports(ports_of_machine),
       phases(phases_of(schedule)),
       by_rank(in_order_of_ranks(schedule)),
+      led_to_by(what_leads_to_joins(schedule)),
       first_beginning(schedule.roles.size() * phases * (ports + 1) + 1) {
     constexpr std::size_t kNowhere = ~std::size_t{0};
     std::vector<std::size_t> begins_at(schedule.transfers.size(), kNowhere);

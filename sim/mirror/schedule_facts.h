@@ -22,9 +22,13 @@ struct ScheduleFacts {
                                             first_beginning[at + 1] - first_beginning[at]);
     }
 
+    static constexpr std::uint32_t kNobody = 0xffffffff;
+
     std::size_t ports;
-    std::size_t phases = 0;                    ///< all are below it, of later hops too
-    std::vector<std::uint32_t> by_rank;        ///< transfers, in the order of their ranks
+    std::size_t phases = 0;              ///< all are below it, of later hops too
+    std::vector<std::uint32_t> by_rank;  ///< transfers, in the order of their ranks
+    /// [transfer]: of joins the first over links that leads to it, otherwise and where there is none kNobody.
+    std::vector<std::uint32_t> led_to_by;
     std::vector<std::uint32_t> beginning;      ///< transfers, as begin_at has them
     std::vector<std::size_t> first_beginning;  ///< [role][phase][port and beyond], and the end
 };

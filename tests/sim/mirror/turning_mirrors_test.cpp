@@ -3,6 +3,8 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "sim/mirror/fold_by_mirrors.h"
 #include "tests/sim/kernel_support.h"
@@ -10,27 +12,33 @@
 namespace podsim::sim {
 namespace {
 
-/// Ports 0 and 1 lead along a row of places; 2 and 3 are two ways from a place to itself, as on an axis that has folded.
-constexpr std::size_t kPorts = 4;
+/// Ports 0 and 1 lead along a row of places; 2 and 3, 4 and 5 are two ways from a place to itself, as on axes that have folded.
+constexpr std::size_t kPorts = 6;
 constexpr std::uint32_t kJoins = kPorts;
 
+Mirror mirror_of(std::uint32_t places, std::vector<std::uint32_t> ports, bool moves) {
+    Mirror mirror{.place = {}, .port = std::move(ports)};
+    for (std::uint32_t place = 0; place < places; ++place) {
+        mirror.place.push_back(moves ? places - 1 - place : place);
+    }
+    return mirror;
+}
+
 Mirror other_end_of(std::uint32_t places) {
-    Mirror mirror{.place = {}, .port = {1, 0, 2, 3}};
-    for (std::uint32_t place = 0; place < places; ++place) {
-        mirror.place.push_back(places - 1 - place);
-    }
-    return mirror;
+    return mirror_of(places, {1, 0, 2, 3, 4, 5}, true);
 }
-
 Mirror other_way(std::uint32_t places) {
-    Mirror mirror{.place = {}, .port = {0, 1, 3, 2}};
-    for (std::uint32_t place = 0; place < places; ++place) {
-        mirror.place.push_back(place);
-    }
-    return mirror;
+    return mirror_of(places, {0, 1, 3, 2, 4, 5}, false);
+}
+Mirror other_way_behind(std::uint32_t places) {
+    return mirror_of(places, {0, 1, 2, 3, 5, 4}, false);
+}
+/// Does not commute with those that turn one of them.
+Mirror other_axis(std::uint32_t places) {
+    return mirror_of(places, {0, 1, 4, 5, 2, 3}, false);
 }
 
-Machine row_with_two_ways(std::uint32_t places, Time latency) {
+Machine row_with_ways(std::uint32_t places, Time latency) {
     Machine machine = row_of(static_cast<int>(places), true, latency);
     machine.ports = kPorts;
     machine.links.assign(machine.places * kPorts, {.rate = kBytePerPs, .latency = latency});
@@ -46,16 +54,31 @@ struct Sent {
     friend auto operator<=>(const Sent&, const Sent&) = default;
 };
 
-/// What both mirrors make of messages: bit 0 the other end, bit 1 the other way.
-Sent image_of(Sent sent, unsigned by, std::uint32_t places) {
-    if ((by & 1U) != 0) {
-        sent.from = places - 1 - sent.from;
-        sent.port = sent.port < 2 ? 1 - sent.port : sent.port;
-    }
-    if ((by & 2U) != 0) {
-        sent.port = sent.port == 2 ? 3 : sent.port == 3 ? 2 : sent.port;
-    }
+Sent image_of(Sent sent, const Mirror& mirror) {
+    sent.from = mirror.place[sent.from];
+    sent.port = sent.port == kJoins ? kJoins : mirror.port[sent.port];
     return sent;
+}
+
+/// What each waits for, with the images of all that is said.
+using After = std::map<Sent, std::set<Sent>>;
+void add_images(After& after, const std::vector<Mirror>& mirrors) {
+    for (std::size_t before = 0, now = 1; before != now;) {
+        before = now;
+        const After known = after;
+        for (const auto& [sent, firsts] : known) {
+            for (const Mirror& mirror : mirrors) {
+                std::set<Sent>& of_image = after[image_of(sent, mirror)];
+                for (const Sent& first : firsts) {
+                    of_image.insert(image_of(first, mirror));
+                }
+            }
+        }
+        now = 0;
+        for (const auto& [_, firsts] : after) {
+            now += 1 + firsts.size();
+        }
+    }
 }
 
 int distance_of(const Sent& sent) {
@@ -63,30 +86,26 @@ int distance_of(const Sent& sent) {
 }
 
 /// Random messages, each with all its images, and random ones that they wait for, with the images of those.
-Schedule random_schedule(std::uint32_t places, std::mt19937_64& random) {
-    std::vector<Sent> firsts;
-    std::vector<std::uint32_t> arrives_at;
-    std::map<Sent, std::set<Sent>> after;  // in the order of places
-    std::vector<Transfer> like;            // [number]
+Schedule random_schedule(std::uint32_t places, const std::vector<Mirror>& mirrors,
+                         std::mt19937_64& random) {
+    After after;
+    std::vector<Transfer> like;  // [number]
+    const auto arrives_at = [&](const Sent& sent) {
+        return (sent.from +
+                static_cast<std::uint32_t>(static_cast<int>(places) + distance_of(sent))) %
+               places;
+    };
     for (std::uint32_t number = 0; number < 3 * places; ++number) {
         const Sent sent{number, static_cast<std::uint32_t>(random() % places),
                         static_cast<std::uint32_t>(random() % (kPorts + 1))};
         std::set<Sent> before;
-        for (std::uint32_t i = 0; i < number; ++i) {
-            if (arrives_at[i] == sent.from && random() % 3 == 0) {
-                before.insert(image_of(firsts[i], static_cast<unsigned>(random() % 2) * 2, places));
+        for (const auto& [one, _] : after) {
+            if (arrives_at(one) == sent.from && random() % 6 == 0) {
+                before.insert(one);
             }
         }
-        for (unsigned by = 0; by < 4; ++by) {
-            std::set<Sent>& of_image = after[image_of(sent, by, places)];
-            for (const Sent& one : before) {
-                of_image.insert(image_of(one, by, places));
-            }
-        }
-        firsts.push_back(sent);
-        arrives_at.push_back(
-            static_cast<std::uint32_t>(static_cast<int>(sent.from + places) + distance_of(sent)) %
-            places);
+        after[sent] = std::move(before);
+        add_images(after, mirrors);
         Transfer& transfer = like.emplace_back();
         transfer.phase = static_cast<std::uint32_t>(random() % 2);
         transfer.reads = static_cast<std::uint8_t>(random() % 3);
@@ -135,12 +154,13 @@ Schedule random_schedule(std::uint32_t places, std::mt19937_64& random) {
     return schedule;
 }
 
-Workload random_workload(std::uint32_t places, std::mt19937_64& random) {
-    Workload workload =
-        workload_of(row_with_two_ways(places, {static_cast<std::int64_t>(random() % 50)}),
-                    {random_schedule(places, random), random_schedule(places, random)},
-                    {work(static_cast<std::int64_t>(random() % 400)), operation(0), operation(1),
-                     work(300, 0, {1}), work(200, 1, {2})});
+Workload random_workload(std::uint32_t places, const std::vector<Mirror>& mirrors,
+                         std::mt19937_64& random) {
+    Workload workload = workload_of(
+        row_with_ways(places, {static_cast<std::int64_t>(random() % 50)}),
+        {random_schedule(places, mirrors, random), random_schedule(places, mirrors, random)},
+        {work(static_cast<std::int64_t>(random() % 400)), operation(0), operation(1),
+         work(300, 0, {1}), work(200, 1, {2})});
     workload.operations = {
         {.schedule = 0, .priority_class = static_cast<std::uint32_t>(random() % 2)},
         {.schedule = 1}};
@@ -171,29 +191,30 @@ std::uint64_t copies_where_alike(const Workload& whole, const MirrorFold& folded
     return few.events - few.played_events;
 }
 
-/// Messages over ports 2 and 3 of the places that are simulated, half of which need not be.
-std::uint64_t over_two_ways(const Workload& whole) {
+/// Messages over these ports.
+std::uint64_t over(const Workload& whole, std::uint32_t first, std::uint32_t last) {
     std::uint64_t hops = 0;
     for (const Schedule& schedule : whole.schedules) {
         for (const Hop& hop : schedule.hops) {
-            hops += hop.port >= 2 ? 1 : 0;
+            hops += hop.port >= first && hop.port <= last ? 1 : 0;
         }
     }
     return hops;
 }
 
 // Random messages over links that are exchanged and over others, which compete for them, for memory and with another
-// operation, and wait for each other, for one or both of two images: whatever one link carries its image carries.
+// operation, and wait for each other, for one or several of what are images: whatever one link carries its image carries.
+// Of the images two of two ways are one, and of four ways on two axes four.
 TEST(TurningMirrors, OneOfTwoWaysStandsForBoth) {
     std::uint64_t left_out = 0;
-    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const std::uint32_t places = 2 + 2 * static_cast<std::uint32_t>(random() % 2);
-        const Workload workload = random_workload(places, random);
-        const std::uint64_t hops = over_two_ways(workload);
         const Mirror end = other_end_of(places);
         const Mirror way = other_way(places);
+        const Workload workload = random_workload(places, {end, way}, random);
+        const std::uint64_t hops = over(workload, 2, 3);
 
         const auto turned = fold_by_mirrors(workload, std::vector{way});
         ASSERT_EQ(turned.has_value(), hops > 0);
@@ -210,6 +231,31 @@ TEST(TurningMirrors, OneOfTwoWaysStandsForBoth) {
         left_out += hops / 4;
     }
     EXPECT_GT(left_out, 1000);
+}
+
+TEST(TurningMirrors, OneOfFourWaysOnTwoAxesStandsForAll) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const std::uint32_t places = 2 + 2 * static_cast<std::uint32_t>(random() % 2);
+        const Mirror end = other_end_of(places);
+        const Mirror way = other_way(places);
+        const Mirror behind = other_way_behind(places);
+        const Mirror axis = other_axis(places);
+        const Workload workload = random_workload(places, {end, way, behind, axis}, random);
+        const std::uint64_t hops = over(workload, 2, 5);
+        for (const auto& mirrors :
+             {std::vector{end, way, behind, axis}, std::vector{axis, way, behind, end},
+              std::vector{way, axis, end}}) {
+            const auto folded = fold_by_mirrors(workload, mirrors);
+            ASSERT_TRUE(folded);
+            ASSERT_EQ(folded->representatives.simulated, places / 2);
+            EXPECT_EQ(copies_where_alike(workload, *folded), hops / 2 / 4 * 3);
+        }
+        const auto exchanged = fold_by_mirrors(workload, std::vector{axis, end});
+        ASSERT_TRUE(exchanged);
+        EXPECT_EQ(copies_where_alike(workload, *exchanged), hops / 2 / 2);
+    }
 }
 
 /// At one place: messages from it to itself over these ports, in this order.
@@ -231,7 +277,7 @@ Workload at_one_place(const std::vector<std::vector<std::uint32_t>>& ports) {
         }
         schedule.transfers.push_back(transfer);
     }
-    return workload_of(row_with_two_ways(1, {10}), {schedule}, {operation(0)});
+    return workload_of(row_with_ways(1, {10}), {schedule}, {operation(0)});
 }
 
 bool turns(const Workload& workload) {
