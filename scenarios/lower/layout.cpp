@@ -10,56 +10,35 @@
 namespace podsim::scenarios {
 namespace {
 
-/// That leaves places and ports where they are.
-sim::Mirror no_mirror(const topology::Places& places, std::size_t ports) {
-    sim::Mirror mirror{.place = std::vector<std::uint32_t>(static_cast<std::size_t>(places.size())),
-                       .port = std::vector<std::uint32_t>(ports)};
-    std::iota(mirror.place.begin(), mirror.place.end(), 0U);
-    std::iota(mirror.port.begin(), mirror.port.end(), 0U);
-    return mirror;
-}
-
-/// From one end of an axis to the other, ports + and - exchanged.
-sim::Mirror other_end(const topology::Places& places, std::size_t ports, int axis) {
-    sim::Mirror mirror = no_mirror(places, ports);
-    const int length = places.chips.length(axis);
-    for (int place = 0; place < places.size(); ++place) {
-        topology::Point chip = places.point(place);
-        int& at = chip[static_cast<std::size_t>(axis)];
-        at = length - 1 - at;
-        mirror.place[static_cast<std::size_t>(place)] =
-            static_cast<std::uint32_t>(places.index(chip, places.slice_of(place)));
-    }
-    std::swap(mirror.port[collectives::port_of(axis, 1)],
-              mirror.port[collectives::port_of(axis, -1)]);
-    return mirror;
-}
-
-/// The ports of two axes exchanged.
-sim::Mirror other_axis(const topology::Places& places, std::size_t ports, int one, int other) {
-    sim::Mirror mirror = no_mirror(places, ports);
-    for (const int direction : {1, -1}) {
-        std::swap(mirror.port[collectives::port_of(one, direction)],
-                  mirror.port[collectives::port_of(other, direction)]);
-    }
-    return mirror;
-}
-
-/// Of each axis that has a mirror without a chip on it, or one place that stands for all; and of two of the latter.
+/// Of each axis that has a mirror without a chip on it, or one place that stands for all: from one end to the other, ports + and -
+/// exchanged. Of two of the latter: their ports exchanged.
 std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t ports) {
     std::vector<sim::Mirror> mirrors;
-    if (places.chips.twisted()) {
-        return mirrors;
-    }
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
-        if (places.chips.length(axis) % 2 == 0 || places.chips.length(axis) == 1) {
-            mirrors.push_back(other_end(places, ports, axis));
+    const auto add = [&](int axis, int other) {
+        sim::Mirror& mirror = mirrors.emplace_back();
+        for (int place = 0; place < places.size(); ++place) {
+            topology::Point chip = places.point(place);
+            int& at = chip[static_cast<std::size_t>(axis)];
+            at = axis == other ? places.chips.length(axis) - 1 - at : at;
+            mirror.place.push_back(
+                static_cast<std::uint32_t>(places.index(chip, places.slice_of(place))));
         }
-    }
-    for (int axis = 0; axis < topology::kAxes; ++axis) {
-        for (int other = axis + 1; other < topology::kAxes; ++other) {
+        mirror.port.resize(ports);
+        std::iota(mirror.port.begin(), mirror.port.end(), 0U);
+        for (const int way : {1, -1}) {
+            const std::uint32_t from = collectives::port_of(axis, way);
+            const std::uint32_t to = collectives::port_of(other, axis == other ? -way : way);
+            mirror.port[from] = to;
+            mirror.port[to] = from;
+        }
+    };
+    for (int axis = 0; axis < topology::kAxes && !places.chips.twisted(); ++axis) {
+        if (places.chips.length(axis) % 2 == 0) {
+            add(axis, axis);
+        }
+        for (int other = axis; other < topology::kAxes; ++other) {
             if (places.chips.length(axis) == 1 && places.chips.length(other) == 1) {
-                mirrors.push_back(other_axis(places, ports, axis, other));
+                add(axis, other);
             }
         }
     }

@@ -190,8 +190,7 @@ private:
             facts.emplace(schedule, workload_.machine.ports);
         }
         auto images = images_of_transfers(schedule, *facts, alike_, mirrored);
-        if (!images || (!moves_places(*mirrored.mirror) &&
-                        !turns_all_or_nothing(schedule, *mirrored.mirror, *images))) {
+        if (!images) {
             return nullptr;
         }
         bool all_commute = true;

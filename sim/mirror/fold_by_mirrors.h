@@ -18,8 +18,9 @@
 // hop or arrival at another place is one at its representative, over the image of the port, for the image of the
 // successor.
 //
-// A mirror that moves no place exchanges ports: those of an axis that has folded to one place, or of two such axes. Each
-// transfer has all its links exchanged, or none and is its own image. The state is then its own image under each such
+// A mirror that moves no place exchanges ports: those of an axis that has folded to one place, or of two such axes. On a
+// link that it does not exchange a transfer must be its own image: of one that is not, both would have the lower of
+// their ranks there, and the order would not be theirs. The state is then its own image under each such
 // mirror, and so under all that follow from them one after the other, in whatever order: what they make of one
 // transfer does the same on as many links of its place. One of them is simulated and stands for all
 // (Transfer::copies): it counts so often as an event and where it asks for memory, arrives once, and what needs several

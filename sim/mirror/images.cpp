@@ -307,21 +307,6 @@ bool moves_places(const Mirror& mirror) {
     return false;
 }
 
-bool turns_all_or_nothing(const Schedule& schedule, const Mirror& mirror,
-                          const std::vector<std::uint32_t>& image) {
-    for (std::size_t i = 0; i < image.size(); ++i) {
-        const Transfer& transfer = schedule.transfers[i];
-        const auto hops = std::span(schedule.hops).subspan(transfer.first_hop, transfer.hop_count);
-        const auto turned = std::ranges::count_if(
-            hops, [&](const Hop& hop) { return mirror.port[hop.port] != hop.port; });
-        const bool none = turned == 0 && (hops.empty() || image[i] == kNoImage || image[i] == i);
-        if (!none && turned != std::ssize(hops)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
                                                               const ScheduleFacts& facts,
                                                               const AlikeShifts& alike,

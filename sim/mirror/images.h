@@ -47,10 +47,6 @@ bool lower_to_images(std::vector<Value>& values, const std::vector<std::uint32_t
 /// Whether any place's image is another.
 bool moves_places(const Mirror& mirror);
 
-/// Of a mirror that moves no place: whether each transfer's links are all exchanged, or none and the transfer is its own image.
-bool turns_all_or_nothing(const Schedule& schedule, const Mirror& mirror,
-                          const std::vector<std::uint32_t>& image);
-
 /// [transfer]: its image, whatever the order at links; nothing where the mirror is no symmetry of the schedule.
 std::optional<std::vector<std::uint32_t>> images_of_transfers(const Schedule& schedule,
                                                               const ScheduleFacts& facts,

@@ -99,17 +99,18 @@ TEST(MirrorImages, StepsOfCollectiveMatmuls) {
 
 struct TurnedStep {
     const char* mesh;
-    double played = 1;  ///< of the events of a chip
+    double least = 0;  ///< of the events of a chip that are played
+    double most = 1;
 };
 
-// On 8x4x4, without reuse: of an axis that is whole in all meshes what goes one way stands for both. Of weights gathered over x y z
-// all messages are halved, of x/2 y z those over y and z; of a tensor axis over whole y and z all but those of pairs along x,
-// which lie side by side in x%2. Tasks are no messages, and small AllReduces go along trees.
+// On 8x4x4, without reuse. Of weights gathered over x y z all messages are halved, since one way stands for both (along y and z
+// orders of x differ: they are no images). Of x/2 y z, beside pairs along x, those over y and z are; of x alone they are halved, and
+// over y and z, which are of one length, four ways are one. Tasks are no messages.
 TEST(MirrorImages, OneWayRoundAWholeAxisStandsForBoth) {
-    const std::vector<TurnedStep> rows{{"{fsdp: x y z}", 0.6},
-                                       {"{fsdp: x/2 y z, tensor: x%2}", 0.75},
-                                       {"{fsdp: x, tensor: y z}", 0.6},
-                                       {"{data: x, fsdp: y, context: z}", 0.7}};
+    const std::vector<TurnedStep> rows{{"{fsdp: x y z}", 0.5, 0.55},
+                                       {"{fsdp: x/2 y z, tensor: x%2}", 0.5, 0.75},
+                                       {"{fsdp: x, tensor: y z}", 0.25, 0.35},
+                                       {"{data: x, fsdp: y, context: z}", 0.5, 0.7}};
     for (const TurnedStep& row : rows) {
         SCOPED_TRACE(row.mesh);
         const Scenario scenario = load_scenario(
@@ -124,9 +125,10 @@ TEST(MirrorImages, OneWayRoundAWholeAxisStandsForBoth) {
         EXPECT_EQ(folded.events * 128,
                   whole.events * static_cast<std::uint64_t>(folded.simulated_chips));
         EXPECT_EQ(whole.played_events, whole.events);
-        EXPECT_LT(static_cast<double>(folded.played_events),
-                  row.played * static_cast<double>(folded.events));
-        EXPECT_GT(2 * folded.played_events, folded.events);
+        const double played =
+            static_cast<double>(folded.played_events) / static_cast<double>(folded.events);
+        EXPECT_GT(played, row.least);
+        EXPECT_LT(played, row.most);
     }
 }
 

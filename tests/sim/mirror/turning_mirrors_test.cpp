@@ -47,7 +47,7 @@ Machine row_with_ways(std::uint32_t places, Time latency) {
 
 /// A message of a place over one link, or a join.
 struct Sent {
-    std::uint32_t number = 0;  ///< that of its images too, and their rank
+    std::uint32_t number = 0;  ///< that of its images too: their turn at every link
     std::uint32_t from = 0;
     std::uint32_t port = 0;
 
@@ -116,6 +116,7 @@ Schedule random_schedule(std::uint32_t places, const std::vector<Mirror>& mirror
     for (const auto& [sent, _] : after) {
         all.push_back(sent);
     }
+    std::ranges::shuffle(all, random);
     std::ranges::stable_sort(all, {}, &Sent::from);
     Schedule schedule;
     schedule.roles.resize(places);
@@ -124,7 +125,7 @@ Schedule random_schedule(std::uint32_t places, const std::vector<Mirror>& mirror
     }
     for (const Sent& sent : all) {
         Transfer transfer = like[sent.number];
-        transfer.rank = sent.number;
+        transfer.rank = sent.number + 1000 * (kPorts - sent.port);
         transfer.needs = 1 + static_cast<std::uint32_t>(after[sent].size());
         transfer.first_hop = static_cast<std::uint32_t>(schedule.hops.size());
         transfer.destination_shift = shift(distance_of(sent));
@@ -246,7 +247,7 @@ TEST(TurningMirrors, OneOfFourWaysOnTwoAxesStandsForAll) {
         const std::uint64_t hops = over(workload, 2, 5);
         for (const auto& mirrors :
              {std::vector{end, way, behind, axis}, std::vector{axis, way, behind, end},
-              std::vector{way, axis, end}}) {
+              std::vector{way, axis, end}, std::vector{axis, way, end}}) {
             const auto folded = fold_by_mirrors(workload, mirrors);
             ASSERT_TRUE(folded);
             ASSERT_EQ(folded->representatives.simulated, places / 2);
@@ -333,6 +334,37 @@ TEST(TurningMirrors, WhatNeedsBothNeedsOne) {
     EXPECT_EQ(left.transfers[1].needs, 2U);
     EXPECT_EQ(left.roles[0].arrivals, 2U);
     EXPECT_EQ(copies_where_alike(workload, *folded), 1U);
+}
+
+// What both of two follow leads to one of them, which needs it once.
+TEST(TurningMirrors, WhatLeadsToBothLeadsToOne) {
+    Workload workload = at_one_place({{0}, {2}, {3}});
+    Schedule schedule = workload.schedules[0];
+    schedule.successors = {1, 2};
+    schedule.transfers[0].successor_count = 2;
+    schedule.transfers[1].needs = 2;
+    schedule.transfers[2].needs = 2;
+    Schedules schedules;
+    schedules.push_back(schedule);
+    workload.schedules = schedules;
+    const auto folded = fold_by_mirrors(workload, std::vector{other_way(1)});
+    ASSERT_TRUE(folded);
+    const Schedule& left = folded->workload.schedules[0];
+    ASSERT_EQ(left.transfers.size(), 2U);
+    EXPECT_EQ(left.successors, std::vector<std::uint32_t>{1});
+    EXPECT_EQ(left.transfers[1].needs, 2U);
+    EXPECT_EQ(copies_where_alike(workload, *folded), 1U);
+}
+
+// Two links that each read and write a byte a picosecond are too much for a memory of three: 100 bytes take 4/3 as long, though the one
+// that is played alone would fit.
+TEST(TurningMirrors, MemoriesServeCopies) {
+    Workload workload = at_one_place({{2}, {3}});
+    workload.machine.memory_rate = 3'000'000'000'000;
+    const auto folded = fold_by_mirrors(workload, std::vector{other_way(1)});
+    ASSERT_TRUE(folded);
+    EXPECT_EQ(copies_where_alike(workload, *folded), 1U);
+    EXPECT_EQ(execute(folded->workload).end, (Time{134 + 10}));
 }
 
 }  // namespace
