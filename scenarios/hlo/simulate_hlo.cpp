@@ -142,12 +142,15 @@ public:
 
     HloResult run() {
         import();
-        LoweredStep step = lower_step(programs_, hardware_, mesh(), request_.fold, watch_);
+        const bool looks_back =
+            request_.fold == Fold::automatic && (request_.explain || request_.keep_trail);
+        LoweredStep step = lower_step(programs_, hardware_, mesh(),
+                                      looks_back ? Fold::axes_apart : request_.fold, watch_);
         const RunMemory memory = memory_of_run(step.workload);
         refuse_beyond_memory(memory, request_.fold);
         tell_begins(watch_, memory.bytes());
         std::shared_ptr<RunRecord> record;
-        if (request_.fold == Fold::automatic && (request_.explain || request_.keep_trail)) {
+        if (looks_back) {
             record = std::make_shared<RunRecord>(step.workload, nullptr, kMostHeld);
         }
         StepRun run = run_step(step, {.watch = watch_, .beside = record.get()});

@@ -12,7 +12,8 @@ namespace {
 
 /// Of each axis that has a mirror without a chip on it, or one place that stands for all: from one end to the other, ports + and -
 /// exchanged. Of two of the latter: their ports exchanged.
-std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t ports) {
+std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t ports,
+                                    bool axes_apart) {
     std::vector<sim::Mirror> mirrors;
     const auto add = [&](int axis, int other) {
         sim::Mirror& mirror = mirrors.emplace_back();
@@ -32,13 +33,13 @@ std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t 
             mirror.port[to] = from;
         }
     };
-    for (int axis = 0; axis < topology::kAxes && !places.chips.twisted(); ++axis) {
-        if (places.chips.length(axis) % 2 == 0) {
-            add(axis, axis);
-        }
-        for (int other = axis; other < topology::kAxes; ++other) {
-            if (places.chips.length(axis) == 1 && places.chips.length(other) == 1) {
-                add(axis, other);
+    // Those of an axis first: what is known of images goes by their numbers, with the others and without.
+    for (int apart = 0; apart < (axes_apart ? 1 : topology::kAxes); ++apart) {
+        for (int axis = 0; axis + apart < topology::kAxes && !places.chips.twisted(); ++axis) {
+            const int length = places.chips.length(axis);
+            const bool one_place = length == 1 && places.chips.length(axis + apart) == 1;
+            if (one_place || (apart == 0 && length % 2 == 0)) {
+                add(axis, axis + apart);
             }
         }
     }
@@ -49,11 +50,12 @@ std::vector<sim::Mirror> mirrors_of(const topology::Places& places, std::size_t 
 
 void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout,
                         sim::KnownImages* known) {
-    if (fold != Fold::automatic) {
+    if (fold == Fold::off) {
         return;
     }
-    if (auto folded = sim::fold_by_mirrors(
-            workload, mirrors_of(layout.places, workload.machine.ports), known)) {
+    const std::vector<sim::Mirror> mirrors =
+        mirrors_of(layout.places, workload.machine.ports, fold == Fold::axes_apart);
+    if (auto folded = sim::fold_by_mirrors(workload, mirrors, known)) {
         workload = std::move(folded->workload);
         layout.mirrored = std::move(folded->representatives);
     }

@@ -115,9 +115,10 @@ private:
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
     built_ = build_step_of(scenario_, shared_, options_.compiled_for, options_.watch);
-    const LoweredStep step = lowered(fold_, options_.watch, memory_);
-    tell_begins(options_.watch, memory_.bytes());
     const bool looks_back = options_.explain || options_.keep_trail;
+    const LoweredStep step = lowered(
+        fold_ == Fold::automatic && looks_back ? Fold::axes_apart : fold_, options_.watch, memory_);
+    tell_begins(options_.watch, memory_.bytes());
     std::shared_ptr<RunRecord> record;
     if (looks_back && fold_ == Fold::automatic) {
         record = std::make_shared<RunRecord>(step.workload, nullptr, kMostHeldBeside);
@@ -216,7 +217,7 @@ bool StepSimulation::may_look_back(const LoweredStep& step, StepResult& result) 
     return false;
 }
 
-/// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded.
+/// Gap, critical path and what a timeline shows equal those of an unfolded run, so they are found folded, with axes apart.
 /// `record`: of that run, where it was folded.
 void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
                                std::shared_ptr<RunRecord> record, StepResult& result) const {
@@ -224,7 +225,7 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
     tell(&explaining, Phase::explaining);
     RunMemory memory_again{};
     const std::optional<LoweredStep> again =
-        fold_ == Fold::off ? std::optional(lowered(Fold::automatic, &explaining, memory_again))
+        fold_ == Fold::off ? std::optional(lowered(Fold::axes_apart, &explaining, memory_again))
                            : std::nullopt;
     const LoweredStep& folded = again.has_value() ? *again : step;
     std::optional<StepGap> gap;

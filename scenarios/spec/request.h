@@ -7,8 +7,9 @@
 
 namespace podsim::scenarios {
 
-/// Whether chips that do the same are simulated once. It changes no time.
-enum class Fold { automatic, off };
+/// Whether chips that do the same are simulated once, and links of a chip that do; `axes_apart`: but for links of different
+/// axes, where it is told which of them a step waits for. It changes no time.
+enum class Fold { automatic, axes_apart, off };
 
 /// One collective of every group of the slices at once.
 struct StageCollective {

@@ -1,38 +1,108 @@
 #include "sim/memory/at_risk.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace podsim::sim {
 namespace {
 
-/// What the messages on links ask of a place's memory at most, bytes a second: all its links in use, both ways.
-double most_of_links(const Workload& workload) {
+/// What messages of a role ask of a memory, so often the rate of a link: where that and the memory lie from their source.
+struct Ask {
+    std::uint32_t to_link = 0;  ///< shifts
+    std::uint32_t to_memory = 0;
+    std::uint32_t port = 0;
+    int passes = 0;
+};
+
+/// Raises that of its like. Most are like the one before.
+template <class Asked, class Like>
+void ask(std::vector<Asked>& all, const Asked& more, const Like& like) {
+    const auto known = std::find_if(all.rbegin(), all.rend(), like);
+    if (known == all.rend()) {
+        all.push_back(more);
+    } else {
+        known->passes = std::max(known->passes, more.passes);
+    }
+}
+
+/// No shift: the memory is the source's.
+constexpr std::uint32_t kSource = 0xffffffff;
+
+std::vector<Ask> asks_of(const Schedule& schedule, const Role& role) {
+    std::vector<Ask> asks;
+    const auto add = [&](const Hop& link, std::uint32_t to_memory, int passes) {
+        if (passes > 0) {
+            ask(asks, {link.shift, to_memory, link.port, passes}, [&](const Ask& other) {
+                return other.to_link == link.shift && other.to_memory == to_memory &&
+                       other.port == link.port;
+            });
+        }
+    };
+    for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+        const Transfer& transfer = schedule.transfers[role.first_transfer + i];
+        if (transfer.hop_count > 0) {
+            const Hop* const hops = &schedule.hops[transfer.first_hop];
+            add(hops[0], kSource, transfer.reads * transfer.copies);
+            add(hops[transfer.hop_count - 1], transfer.destination_shift,
+                transfer.writes * transfer.copies);
+        }
+    }
+    return asks;
+}
+
+/// A link whose messages read or write a memory.
+struct OfLink {
+    std::size_t link = 0;
+    bool reads = false;
+    int passes = 0;
+};
+
+/// [place]: what the messages on links ask of its memory at most, bytes a second: all at once that read or write it.
+std::vector<double> most_of_links(const Workload& workload) {
     const Machine& machine = workload.machine;
-    std::vector<int> reads(machine.ports);
-    std::vector<int> writes(machine.ports);
-    for (const Schedule& schedule : workload.schedules) {
-        for (const Transfer& transfer : schedule.transfers) {
-            if (transfer.hop_count > 0) {
-                int& read = reads[schedule.hops[transfer.first_hop].port];
-                read = std::max<int>(read, transfer.reads * transfer.copies);
-                int& write =
-                    writes[schedule.hops[transfer.first_hop + transfer.hop_count - 1].port];
-                write = std::max<int>(write, transfer.writes * transfer.copies);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> uses;  // schedules by who takes part
+    for (const OperationSpec& operation : workload.operations) {
+        uses.insert({operation.schedule, operation.placement});
+    }
+    std::vector<std::vector<OfLink>> of_place(machine.places);
+    for (const auto& [number, placement] : uses) {
+        const Schedule& schedule = workload.schedules[number];
+        std::vector<std::vector<Ask>> asks;
+        for (const Role& role : schedule.roles) {
+            asks.push_back(asks_of(schedule, role));
+        }
+        const std::vector<std::uint32_t>& roles =
+            placement == kOwnPlacement ? schedule.role_of_place : workload.placements[placement];
+        for (std::size_t place = 0; place < roles.size(); ++place) {
+            if (roles[place] == kAbsent) {
+                continue;
+            }
+            for (const Ask& one : asks[roles[place]]) {
+                const bool reads = one.to_memory == kSource;
+                const std::size_t memory = reads ? place : machine.shifted(one.to_memory, place);
+                const std::size_t link =
+                    machine.link(machine.shifted(one.to_link, place), one.port);
+                ask(of_place[memory], {link, reads, one.passes}, [&](const OfLink& other) {
+                    return other.link == link && other.reads == reads;
+                });
             }
         }
     }
-    double sum = 0;
-    for (std::size_t port = 0; port < machine.ports; ++port) {
-        const int passes = reads[port] + writes[port];
-        double fastest = 0;
-        for (std::size_t place = 0; passes > 0 && place < machine.places; ++place) {
-            fastest = std::max(fastest, machine.links[machine.link(place, port)].rate.value());
+    std::vector<double> asked;
+    for (const std::vector<OfLink>& links : of_place) {
+        double sum = 0;
+        for (const OfLink& one : links) {
+            sum += machine.links[one.link].rate.value() * one.passes;
         }
-        sum += passes > 0 ? fastest * passes : 0;
+        asked.push_back(sum);
     }
-    return sum;
+    return asked;
 }
 
 /// What the work of a place asks for at most: the largest demand on each of its resources.
@@ -51,24 +121,24 @@ std::int64_t most_of_work(const TaskGraph& graph) {
     return sum;
 }
 
-/// Whether the demands can exceed the memory of places of that graph.
-bool is_at_risk(const Workload& workload, const TaskGraph& graph, double links) {
-    // Operations with links of their own are any number at a time.
-    return links + static_cast<double>(most_of_work(graph)) >
-               static_cast<double>(workload.machine.memory_rate) ||
-           workload.machine.isolated_operations;
-}
-
 }  // namespace
 
 std::vector<bool> graphs_at_risk(const Workload& workload) {
-    if (workload.machine.memory_rate == 0) {
+    const Machine& machine = workload.machine;
+    if (machine.memory_rate == 0) {
         return {};
     }
-    const double links = most_of_links(workload);
-    std::vector<bool> at_risk;
+    const std::vector<double> links = most_of_links(workload);
+    std::vector<std::int64_t> work;
     for (const TaskGraph& graph : workload.graphs) {
-        at_risk.push_back(is_at_risk(workload, graph, links));
+        work.push_back(most_of_work(graph));
+    }
+    // Operations with links of their own are any number at a time.
+    std::vector<bool> at_risk(workload.graphs.size(), machine.isolated_operations);
+    for (std::size_t place = 0; place < machine.places; ++place) {
+        const std::uint32_t graph = workload.graph_of_place[place];
+        at_risk[graph] = at_risk[graph] || links[place] + static_cast<double>(work[graph]) >
+                                               static_cast<double>(machine.memory_rate);
     }
     return std::ranges::any_of(at_risk, std::identity()) ? at_risk : std::vector<bool>();
 }

@@ -156,7 +156,7 @@ private:
         }
     }
 
-    /// Of those that are left.
+    /// Of those that are left, what leads to each at one place of its role.
     void count_needs() {
         if (turned_.empty()) {
             return;
@@ -164,8 +164,27 @@ private:
         for (Transfer& transfer : folded_.transfers) {
             transfer.needs = 1;
         }
-        for (const std::uint32_t successor : folded_.successors) {
-            ++folded_.transfers[successor].needs;
+        const std::vector<std::uint32_t>& roles = folded_.role_of_place;
+        std::vector<std::uint32_t> place_of_role(folded_.roles.size(), kNoPlace);
+        for (std::uint32_t place = 0; place < roles.size(); ++place) {
+            if (roles[place] != kAbsent && place_of_role[roles[place]] == kNoPlace) {
+                place_of_role[roles[place]] = place;
+            }
+        }
+        for (std::uint32_t place = 0; place < roles.size(); ++place) {
+            const Role role = roles[place] == kAbsent ? Role{} : folded_.roles[roles[place]];
+            for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+                const Transfer& transfer = folded_.transfers[role.first_transfer + i];
+                const std::uint32_t there =
+                    transfer.hop_count == 0 ? place
+                                            : orbits_.number[machine_.shifted(
+                                                  transfer.destination_shift, orbits_.kept[place])];
+                for (std::uint32_t next = 0;
+                     place_of_role[roles[there]] == there && next < transfer.successor_count;
+                     ++next) {
+                    ++folded_.transfers[folded_.successors[transfer.first_successor + next]].needs;
+                }
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 // Which collectives are their own mirror images, and so are simulated on half a line.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "scenarios/load/load.h"
@@ -129,6 +130,24 @@ TEST(MirrorImages, OneWayRoundAWholeAxisStandsForBoth) {
             static_cast<double>(folded.played_events) / static_cast<double>(folded.events);
         EXPECT_GT(played, row.least);
         EXPECT_LT(played, row.most);
+    }
+}
+
+// Weights gathered over x and y of one length wait for links of both. Where it is told for which, the axes are not exchanged.
+TEST(MirrorImages, AxesAreToldApartWhereAStepIsExplained) {
+    const Scenario scenario = load_scenario(
+        source_folder() + "/scenarios/quickstart/llama3-70b-v5p-pod.yaml",
+        std::vector<std::string>{"hardware.slice=4x4x8", "mesh={fsdp: x y, tensor: z}",
+                                 "model={base: llama-3-8b, layers: 2}", "batch.tokens=128Ki"});
+    const StepResult told = simulate_step(scenario, Fold::automatic);
+    const StepResult other = simulate_step(scenario, Fold::off);
+    const StepResult quick = simulate_step(scenario, Fold::automatic, {.explain = false});
+    EXPECT_EQ(quick.step_time, told.step_time);
+    EXPECT_EQ(quick.events, told.events);
+    EXPECT_LT(quick.played_events, told.played_events);
+    for (const char* const axis : {"ICI x", "ICI y"}) {
+        EXPECT_EQ(std::ranges::count(told.critical_path, axis, &Share::name), 1) << axis;
+        EXPECT_EQ(std::ranges::count(other.critical_path, axis, &Share::name), 1) << axis;
     }
 }
 

@@ -367,5 +367,29 @@ TEST(TurningMirrors, MemoriesServeCopies) {
     EXPECT_EQ(execute(folded->workload).end, (Time{134 + 10}));
 }
 
+// Places 0 and 1 of one role hear from 2 and 3, of two roles, and need one of them each: what leads to a role is counted at one of
+// its places.
+TEST(TurningMirrors, NeedsAreThoseOfOnePlace) {
+    Schedule schedule = schedule_of({{.role = 0, .distance = 0, .bytes = 100, .after = {2}},
+                                     {.role = 0, .distance = 0, .bytes = 100, .after = {2}},
+                                     {.role = 1, .distance = 2, .bytes = 100},
+                                     {.role = 2, .distance = 2, .bytes = 200}},
+                                    3, {0, 0, 1, 2});
+    for (const std::uint32_t port : {2U, 3U}) {
+        schedule.transfers[port - 2].first_hop = static_cast<std::uint32_t>(schedule.hops.size());
+        schedule.transfers[port - 2].hop_count = 1;
+        schedule.hops.push_back({shift(0), port});
+    }
+    schedule.successors = {0, 1};
+    schedule.transfers[3].first_successor = 0;
+    schedule.transfers[3].successor_count = 2;
+    schedule.roles[0].arrivals = 3;
+    const Workload workload = workload_of(row_with_ways(4, {10}), {schedule}, {operation(0)});
+    const auto folded = fold_by_mirrors(workload, std::vector{other_way(4)});
+    ASSERT_TRUE(folded);
+    EXPECT_EQ(folded->workload.schedules[0].transfers[0].needs, 2U);
+    EXPECT_EQ(copies_where_alike(workload, *folded), 2U);
+}
+
 }  // namespace
 }  // namespace podsim::sim

@@ -1,0 +1,61 @@
+// Where memories may have to be shared, of what links and work ask at most.
+#include "sim/memory/at_risk.h"
+
+#include <gtest/gtest.h>
+#include <utility>
+
+#include "sim/mirror/fold_by_mirrors.h"
+#include "tests/sim/kernel_support.h"
+
+namespace podsim::sim {
+namespace {
+
+constexpr std::int64_t kOneAPs = 1'000'000'000'000;
+
+// In a ring of four, 0 and 2 send to 3, and 1 and 3 to 0, in different directions; each message reads twice. Place 0 reads 2 and
+// writes what two links bring, 1 each: 4 bytes a picosecond, as 3 does; 1 and 2 read 2. Seen from the other end it is the same, and folded both
+// links that lead to 0 are over one port. A rate just above 3 makes the messages 4/3 as long either way.
+TEST(AtRisk, CountsTheLinksThatLeadToAPlace) {
+    Schedule schedule = schedule_of({{.role = 0, .distance = -1, .bytes = 900, .to_role = 3},
+                                     {.role = 1, .distance = -1, .bytes = 900, .to_role = 0},
+                                     {.role = 2, .distance = 1, .bytes = 900, .to_role = 3},
+                                     {.role = 3, .distance = 1, .bytes = 900, .to_role = 0}},
+                                    4, {0, 1, 2, 3});
+    for (Transfer& transfer : schedule.transfers) {
+        transfer.reads = 2;
+    }
+    Workload workload = workload_of(row_of(4, true, {1}), {schedule}, {operation(0)});
+    const Mirror end{.place = {3, 2, 1, 0}, .port = {1, 0}};
+    for (const std::int64_t rate : {3 * kOneAPs + 1, 4 * kOneAPs - 1, 4 * kOneAPs}) {
+        SCOPED_TRACE(rate);
+        workload.machine.memory_rate = rate;
+        const auto folded = fold_by_mirrors(workload, std::vector{end});
+        ASSERT_TRUE(folded);
+        EXPECT_EQ(graphs_at_risk(workload).empty(), rate == 4 * kOneAPs);
+        EXPECT_EQ(graphs_at_risk(folded->workload).empty(), rate == 4 * kOneAPs);
+        EXPECT_EQ(execute(folded->workload).end, execute(workload).end);
+    }
+    workload.machine.memory_rate = 3 * kOneAPs + 1;
+    EXPECT_EQ(execute(workload).end, Time{1351});
+}
+
+// A message reads at one place and writes at the other, a byte a picosecond each, beside works of one and of a little more.
+TEST(AtRisk, TellsGraphsApart) {
+    Schedule schedule = schedule_of({{.role = 0, .distance = 1, .bytes = 900, .to_role = 1},
+                                     {.role = 1, .distance = 0, .to_role = 1}},
+                                    2, {0, 1});
+    Workload workload = workload_of(row_of(2, false, {1}), {schedule}, {operation(0), work(100)});
+    workload.graphs.push_back(workload.graphs[0]);
+    workload.graph_of_place = {0, 1};
+    workload.graphs[0].tasks[1].demand = kOneAPs;
+    workload.graphs[1].tasks[1].demand = kOneAPs + 1;
+    workload.machine.memory_rate = 2 * kOneAPs;
+    EXPECT_EQ(graphs_at_risk(workload), (std::vector{false, true}));
+    workload.machine.isolated_operations = true;
+    EXPECT_EQ(graphs_at_risk(workload), (std::vector{true, true}));
+    workload.machine.memory_rate = 0;
+    EXPECT_TRUE(graphs_at_risk(workload).empty());
+}
+
+}  // namespace
+}  // namespace podsim::sim
