@@ -20,7 +20,7 @@ struct Ask {
     int passes = 0;
 };
 
-/// Raises that of its like. Most are like the one before.
+/// Raises that of its like.
 template <class Asked, class Like>
 void ask(std::vector<Asked>& all, const Asked& more, const Like& like) {
     const auto known = std::find_if(all.rbegin(), all.rend(), like);
@@ -44,10 +44,21 @@ std::vector<Ask> asks_of(const Schedule& schedule, const Role& role) {
             });
         }
     };
+    const Transfer* before = nullptr;
     for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
         const Transfer& transfer = schedule.transfers[role.first_transfer + i];
-        if (transfer.hop_count > 0) {
-            const Hop* const hops = &schedule.hops[transfer.first_hop];
+        if (transfer.hop_count == 0) {
+            continue;
+        }
+        const Hop* const hops = &schedule.hops[transfer.first_hop];
+        // Most are steps of one phase that go the same way.
+        const bool alike = before != nullptr && transfer.hop_count == 1 && before->hop_count == 1 &&
+                           *hops == schedule.hops[before->first_hop] &&
+                           transfer.destination_shift == before->destination_shift &&
+                           transfer.reads == before->reads && transfer.writes == before->writes &&
+                           transfer.copies == before->copies;
+        before = &transfer;
+        if (!alike) {
             add(hops[0], kSource, transfer.reads * transfer.copies);
             add(hops[transfer.hop_count - 1], transfer.destination_shift,
                 transfer.writes * transfer.copies);
