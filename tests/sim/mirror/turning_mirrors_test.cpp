@@ -281,6 +281,12 @@ Workload at_one_place(const std::vector<std::vector<std::uint32_t>>& ports) {
     return workload_of(row_with_ways(1, {10}), {schedule}, {operation(0)});
 }
 
+/// In place of all that it has.
+void put_schedule(Workload& workload, const Schedule& schedule) {
+    workload.schedules = Schedules();
+    workload.schedules.push_back(schedule);
+}
+
 bool turns(const Workload& workload) {
     return fold_by_mirrors(workload, std::vector{other_way(1)}).has_value();
 }
@@ -303,9 +309,7 @@ TEST(TurningMirrors, RefusesImagesThatShareALink) {
         schedule.transfers[i].successor_count = 1;
         schedule.transfers[2 + i].needs = 2;
     }
-    Schedules schedules;
-    schedules.push_back(schedule);
-    workload.schedules = schedules;
+    put_schedule(workload, schedule);
     EXPECT_FALSE(turns(workload));
     const ExecutionResult played = execute(workload);
     EXPECT_EQ(played.links[2].busy, played.links[3].busy);
@@ -322,9 +326,7 @@ TEST(TurningMirrors, WhatNeedsBothNeedsOne) {
     schedule.transfers[1].first_successor = 1;
     schedule.transfers[1].successor_count = 1;
     schedule.transfers[2].needs = 3;
-    Schedules schedules;
-    schedules.push_back(schedule);
-    workload.schedules = schedules;
+    put_schedule(workload, schedule);
     const auto folded = fold_by_mirrors(workload, std::vector{other_way(1)});
     ASSERT_TRUE(folded);
     const Schedule& left = folded->workload.schedules[0];
@@ -344,9 +346,7 @@ TEST(TurningMirrors, WhatLeadsToBothLeadsToOne) {
     schedule.transfers[0].successor_count = 2;
     schedule.transfers[1].needs = 2;
     schedule.transfers[2].needs = 2;
-    Schedules schedules;
-    schedules.push_back(schedule);
-    workload.schedules = schedules;
+    put_schedule(workload, schedule);
     const auto folded = fold_by_mirrors(workload, std::vector{other_way(1)});
     ASSERT_TRUE(folded);
     const Schedule& left = folded->workload.schedules[0];
