@@ -39,7 +39,8 @@ void take_size_and_memory(Checked& checked, const Scenario& scenario, Watch* wat
     if (scenario.is_program()) {
         refuse_beyond_clock(scenario, longest_stage(scenario.hardware, scenario.program()).bound);
     }
-    checked.size = size_of_run(scenario, Fold::automatic, watch);
+    // As a run that says what it waits for, which plays the most.
+    checked.size = size_of_run(scenario, Fold::axes_apart, watch);
     if (!scenario.is_program()) {
         const BuiltStep built = build_step_of(scenario, nullptr, watch);
         refuse_beyond_clock(scenario, bounds_of(scenario, built).lower.time);
