@@ -123,40 +123,64 @@ struct Constraints {
     Vector target;
 };
 
-/// The weights of least norm for which all factors have equal load, if there are any.
-/// On a support S with constraint rows A, w = A' (A A')^-1 b.
-std::optional<Vector> equal_loads(const LoadTable& load) {
-    const std::size_t orders = load[0].size();
-    const Constraints constraints(load);
-    std::optional<Vector> best;
-    double best_norm = 0;
-    std::vector<std::size_t> support;
-    System gram(constraints.rows.size());
-    Vector w(orders);
-    for (unsigned bits = 1; bits < 1U << orders; ++bits) {
-        set_members(support, bits);
-        constraints.set_gram(support, gram);
-        if (!solve(gram)) {
-            continue;
+/// Weights with equal loads, by the orders that may have some.
+class EqualLoads {
+public:
+    explicit EqualLoads(const LoadTable& load)
+        : orders_(load[0].size()), constraints_(load), gram_(constraints_.rows.size()) {}
+
+    /// Those of least norm of all supports.
+    std::optional<Vector> best() {
+        const unsigned all = (1U << orders_) - 1;
+        // Where all orders have some, every smaller support has a larger norm.
+        constexpr double kSome = 1e-3;
+        std::optional<Solution> best = on(all);
+        if (best && std::ranges::min(best->w) > kSome) {
+            return std::move(best->w);
         }
-        std::fill(w.begin(), w.end(), 0.0);
-        double norm = 0;
-        bool valid = true;
-        for (const std::size_t o : support) {
-            for (std::size_t i = 0; i < constraints.rows.size(); ++i) {
-                w[o] += constraints.rows[i][o] * gram.x[i];
+        best.reset();
+        for (unsigned bits = 1; bits <= all; ++bits) {
+            std::optional<Solution> one = on(bits);
+            if (one && (!best || one->norm < best->norm - kTiny)) {
+                best = std::move(one);
             }
-            valid = valid && w[o] >= -kTiny;
-            w[o] = std::max(w[o], 0.0);
-            norm += w[o] * w[o];
         }
-        if (valid && constraints.met_by(w) && (!best || norm < best_norm - kTiny)) {
-            best = w;
-            best_norm = norm;
-        }
+        return best ? std::optional(std::move(best->w)) : std::nullopt;
     }
-    return best;
-}
+
+private:
+    struct Solution {
+        Vector w;
+        double norm = 0;
+    };
+
+    /// On a support S with constraint rows A, w = A' (A A')^-1 b; nothing where that meets no equal loads or is negative.
+    std::optional<Solution> on(unsigned bits) {
+        set_members(support_, bits);
+        constraints_.set_gram(support_, gram_);
+        if (!solve(gram_)) {
+            return std::nullopt;
+        }
+        Solution solution{Vector(orders_)};
+        bool valid = true;
+        for (const std::size_t o : support_) {
+            double& w = solution.w[o];
+            for (std::size_t i = 0; i < constraints_.rows.size(); ++i) {
+                w += constraints_.rows[i][o] * gram_.x[i];
+            }
+            valid = valid && w >= -kTiny;
+            w = std::max(w, 0.0);
+            solution.norm += w * w;
+        }
+        return valid && constraints_.met_by(solution.w) ? std::optional(std::move(solution))
+                                                        : std::nullopt;
+    }
+
+    std::size_t orders_;
+    Constraints constraints_;
+    System gram_;
+    std::vector<std::size_t> support_;
+};
 
 /// A vertex of the linear program: the weights of a support and the largest load t, where as many factors have it.
 struct Vertex {
@@ -220,7 +244,7 @@ Vector least_largest_load(const LoadTable& load) {
 }  // namespace
 
 std::vector<double> order_weights(const LoadTable& load) {
-    const std::optional<Vector> equal = equal_loads(load);
+    const std::optional<Vector> equal = EqualLoads(load).best();
     return equal ? *equal : least_largest_load(load);
 }
 

@@ -38,6 +38,26 @@ std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
     return coset;
 }
 
+/// The least turn of a wrapped axis that changes nothing but the numbers of its cosets: further arcs begin as those do.
+int turn_to_itself(const std::vector<int>& coset, int cosets) {
+    const std::size_t length = coset.size();
+    std::vector<int> turned_to(static_cast<std::size_t>(cosets));
+    for (std::size_t turn = 1; turn < length; ++turn) {
+        std::ranges::fill(turned_to, -1);
+        bool same = true;
+        for (std::size_t c = 0; same && c < length; ++c) {
+            int& image = turned_to[static_cast<std::size_t>(coset[c])];
+            const int there = coset[(c + turn) % length];
+            same = image == -1 || image == there;
+            image = there;
+        }
+        if (same) {
+            return static_cast<int>(turn);
+        }
+    }
+    return static_cast<int>(length);
+}
+
 /// The part of V, held by one coset with so many members inside a cut and outside it, that must enter the cut.
 using EnteringShare = double (*)(int inside, int outside);
 
@@ -68,7 +88,7 @@ double worst_cut(const Lattice& slice, const Group& group, int axis, EnteringSha
     double worst = 0;
     std::vector<int> inside(static_cast<std::size_t>(cosets));
     const bool wraps = slice.wraps(axis);
-    const int begins = length > kCutEverywhere ? 1 : length;
+    const int begins = length > kCutEverywhere ? 1 : wraps ? turn_to_itself(coset, cosets) : length;
     for (int begin = 0; begin < begins; ++begin) {
         std::fill(inside.begin(), inside.end(), 0);
         for (int width = 1; width < length; ++width) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <deque>
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
@@ -43,38 +45,68 @@ void add(std::vector<Share>& shares, const std::string& name, sim::Time time,
     }
 }
 
+/// What the stream does or waits for is called: layers have the same few.
+struct Described {
+    const workloads::Collective* collective = nullptr;
+    std::string name;
+    std::string cause;  ///< Stretch::cause
+};
+
+/// A stretch without names of its own.
+struct Piece {
+    sim::Time from;
+    sim::Time until;
+    const Described* what = nullptr;
+    bool busy = false;
+    workloads::OpIndex op = workloads::kWholeStep;
+};
+
 /// The compute stream as it is gone through.
 class Stream {
 public:
-    Stream(const workloads::StepProgram& program, const ChipRun& chip)
-        : program_(program), chip_(chip) {}
+    Stream(const workloads::StepProgram& program, const ChipRun& chip, sim::Time end_of_run)
+        : program_(program), chip_(chip) {
+        for (std::size_t i = 0; i < program.ops.size(); ++i) {
+            if (std::holds_alternative<workloads::Compute>(program.ops[i].work)) {
+                add_compute(static_cast<workloads::OpIndex>(i));
+            }
+        }
+        go_to_end(end_of_run);
+    }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    Stream(Stream&&) = delete;
+    Stream& operator=(Stream&&) = delete;
+    ~Stream() = default;
 
+    /// As long as the stream is there.
+    [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+
+private:
     void add_compute(workloads::OpIndex i) {
         const workloads::Op& op = program_.ops[i];
         const auto last = last_to_end(op.after);
         if (last != op.after.end()) {
             wait(chip_.began[i], *last);
         }
-        stream_.push_back({.from = chip_.began[i],
+        pieces_.push_back({.from = chip_.began[i],
                            .until = chip_.ended[i],
-                           .name = std::string(workloads::to_string(op.pass)),
+                           .what = &named(workloads::to_string(op.pass)),
                            .busy = true,
                            .op = i});
         free_ = chip_.ended[i];
     }
 
-    std::vector<Stretch> to_end(sim::Time end_of_run) && {
+    void go_to_end(sim::Time end_of_run) {
         const auto last = std::max_element(chip_.ended.begin(), chip_.ended.end());
         if (last != chip_.ended.end()) {
             wait(*last, static_cast<workloads::OpIndex>(last - chip_.ended.begin()));
             if (end_of_run > *last) {
-                stream_.push_back({.from = *last, .until = end_of_run, .name = kImbalance});
+                pieces_.push_back({.from = *last, .until = end_of_run, .what = &named(kImbalance)});
             }
         }
-        return std::move(stream_);
     }
 
-private:
     using Ops = std::vector<workloads::OpIndex>;
 
     [[nodiscard]] Ops::const_iterator last_to_end(const Ops& ops) const {
@@ -85,25 +117,21 @@ private:
     /// Walks back from `until` to where the stream was last busy: the operation that ended last held it up while it ran, before that the
     /// one that held that operation up, and so on.
     void wait(sim::Time until, workloads::OpIndex op) {
-        const auto first = static_cast<std::ptrdiff_t>(stream_.size());
+        const auto first = static_cast<std::ptrdiff_t>(pieces_.size());
         while (until > free_) {
             const sim::Time since = std::max(chip_.began[op], free_);
             // Until the others were ready, something of their programs was to blame.
             const sim::Time sent = std::clamp(chip_.sent[op], since, until);
             if (until > sent) {
-                const Described& held_by = described(program_.ops[op]);
-                stream_.push_back({.from = sent,
-                                   .until = until,
-                                   .name = held_by.name,
-                                   .cause = held_by.cause,
-                                   .op = op});
+                pieces_.push_back(
+                    {.from = sent, .until = until, .what = &described(program_.ops[op]), .op = op});
             }
             if (sent > since) {
                 const bool handover =
                     std::holds_alternative<workloads::Handover>(program_.ops[op].work);
-                stream_.push_back({.from = since,
+                pieces_.push_back({.from = since,
                                    .until = sent,
-                                   .name = handover ? kBubble : kImbalance,
+                                   .what = &named(handover ? kBubble : kImbalance),
                                    .op = op});
             }
             until = since;
@@ -112,42 +140,42 @@ private:
                 op = *before;
             }
         }
-        std::reverse(stream_.begin() + first, stream_.end());
+        std::reverse(pieces_.begin() + first, pieces_.end());
     }
 
-    /// What a wait for a collective is called: layers wait for the same few.
-    struct Described {
-        const workloads::Collective* collective = nullptr;
-        std::string name;
-        std::string cause;
-    };
-
-    [[nodiscard]] const Described& described(const workloads::Op& op) {
+    /// What a wait for an operation is called.
+    const Described& described(const workloads::Op& op) {
         const auto* collective = std::get_if<workloads::Collective>(&op.work);
-        if (collective == nullptr) {
-            return other_ = name_and_cause(nullptr, op);
+        if (collective != nullptr) {
+            const auto known = std::ranges::find_if(described_, [&](const Described& one) {
+                return one.collective->operation == collective->operation &&
+                       one.collective->purpose == collective->purpose &&
+                       one.collective->axes == collective->axes;
+            });
+            if (known != described_.end()) {
+                return *known;
+            }
         }
-        const auto known = std::ranges::find_if(described_, [&](const Described& one) {
-            return one.collective->operation == collective->operation &&
-                   one.collective->purpose == collective->purpose &&
-                   one.collective->axes == collective->axes;
-        });
-        return known != described_.end() ? *known
-                                         : described_.emplace_back(name_and_cause(collective, op));
-    }
-
-    static Described name_and_cause(const workloads::Collective* collective,
-                                    const workloads::Op& op) {
         std::string name = describe(op);
         std::string cause = cause_of_wait(name);
-        return {collective, std::move(name), std::move(cause)};
+        std::deque<Described>& all = collective != nullptr ? described_ : others_;
+        return all.emplace_back(Described{collective, std::move(name), std::move(cause)});
+    }
+
+    /// What needs no cause.
+    const Described& named(std::string_view name) {
+        const auto known = std::ranges::find(named_, name, &Described::name);
+        return known != named_.end()
+                   ? *known
+                   : named_.emplace_back(Described{nullptr, std::string(name), {}});
     }
 
     const workloads::StepProgram& program_;
     const ChipRun& chip_;
-    std::vector<Described> described_;  ///< of collectives
-    Described other_;                   ///< the last of those that are none
-    std::vector<Stretch> stream_;
+    std::deque<Described> described_;  ///< of collectives
+    std::deque<Described> others_;     ///< of other operations, each on its own
+    std::deque<Described> named_;
+    std::vector<Piece> pieces_;
     sim::Time free_;  ///< since when it has nothing to compute
 };
 
@@ -174,13 +202,18 @@ std::string_view name_of(collectives::Operation operation) {
 
 std::vector<Stretch> stream_of(const workloads::StepProgram& program, const ChipRun& chip,
                                sim::Time end_of_run) {
-    Stream stream(program, chip);
-    for (std::size_t i = 0; i < program.ops.size(); ++i) {
-        if (std::holds_alternative<workloads::Compute>(program.ops[i].work)) {
-            stream.add_compute(static_cast<workloads::OpIndex>(i));
-        }
+    const Stream stream(program, chip, end_of_run);
+    std::vector<Stretch> stretches;
+    stretches.reserve(stream.pieces().size());
+    for (const Piece& piece : stream.pieces()) {
+        stretches.push_back({.from = piece.from,
+                             .until = piece.until,
+                             .name = piece.what->name,
+                             .busy = piece.busy,
+                             .cause = piece.what->cause,
+                             .op = piece.op});
     }
-    return std::move(stream).to_end(end_of_run);
+    return stretches;
 }
 
 std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
@@ -205,11 +238,13 @@ std::vector<Share> idle_by_cause(const std::vector<Interval>& held,
 StreamAccount account_stream(const workloads::StepProgram& program, const ChipRun& chip,
                              sim::Time end_of_run) {
     StreamAccount account;
-    for (const Stretch& stretch : stream_of(program, chip, end_of_run)) {
-        const sim::Time time = stretch.until - stretch.from;
-        add(stretch.busy ? account.by_pass : account.waited_for, stretch.name, time, stretch.cause);
-        (stretch.busy ? account.busy : account.waited) += time;
-        account.end = stretch.until;
+    const Stream stream(program, chip, end_of_run);
+    for (const Piece& piece : stream.pieces()) {
+        const sim::Time time = piece.until - piece.from;
+        add(piece.busy ? account.by_pass : account.waited_for, piece.what->name, time,
+            piece.what->cause);
+        (piece.busy ? account.busy : account.waited) += time;
+        account.end = piece.until;
     }
     return account;
 }

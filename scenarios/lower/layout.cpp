@@ -55,10 +55,13 @@ void fold_mirror_images(Fold fold, sim::Workload& workload, Layout& layout,
     }
     const std::vector<sim::Mirror> mirrors =
         mirrors_of(layout.places, workload.machine.ports, fold == Fold::axes_apart);
+    // Mirrors are none the wiser for the tasks, of which there are many to copy.
+    std::vector<sim::TaskGraph> graphs = std::exchange(workload.graphs, {});
     if (auto folded = sim::fold_by_mirrors(workload, mirrors, known)) {
         workload = std::move(folded->workload);
         layout.mirrored = std::move(folded->representatives);
     }
+    workload.graphs = std::move(graphs);
 }
 
 Layout lay_out(const Hardware& hardware, Fold fold,

@@ -7,8 +7,8 @@
 #include "collectives/catalogue/choose_algorithm.h"
 #include "collectives/catalogue/operations.h"
 #include "collectives/catalogue/resolve.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/lower/run_memory.h"
 
 namespace podsim::scenarios {
 namespace {

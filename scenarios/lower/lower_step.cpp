@@ -51,7 +51,14 @@ void each_collective(const workloads::StepPrograms& programs, const OfEach& of_e
 std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& programs,
                                                  const topology::DeviceMesh& mesh) {
     std::set<std::vector<std::string>> used;
-    each_collective(programs, [&](const auto& collective) { used.insert(collective.axes); });
+    std::vector<const std::vector<std::string>*> seen;  // layers have the same few
+    each_collective(programs, [&](const auto& collective) {
+        if (std::ranges::none_of(seen,
+                                 [&](const auto* axes) { return *axes == collective.axes; }) &&
+            used.insert(collective.axes).second) {
+            seen.push_back(&collective.axes);
+        }
+    });
     if (programs.programs.size() > 1) {
         used.insert(programs.axes);
     }

@@ -23,6 +23,17 @@ sim::Schedule no_messages(const collectives::ShiftTable& shifts) {
     return schedule;
 }
 
+/// Layers have the same few, which are found sooner in a row than by their key.
+constexpr std::size_t kMostSeen = 24;
+
+/// Whether they have one key, whatever they are for.
+bool same_messages(const workloads::Collective& one, const workloads::Collective& other) {
+    return one.operation == other.operation && one.step.has_value() == other.step.has_value() &&
+           (one.step ? one.step == other.step : one.bytes == other.bytes) &&
+           one.shift == other.shift && one.returning == other.returning &&
+           one.loads == other.loads && one.axes == other.axes;
+}
+
 }  // namespace
 
 collectives::Members members_of(const workloads::Collective& collective,
@@ -59,12 +70,20 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
 
 std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
     const auto& collective = std::get<workloads::Collective>(op.work);
+    const auto seen = std::ranges::find_if(
+        first_seen_, [&](const auto& one) { return same_messages(*one.first, collective); });
+    if (seen != first_seen_.end()) {
+        return seen->second;
+    }
     const auto [entry, added] = collectives_.try_emplace(
         {collective.operation, collective.axes, collective.step ? 0 : collective.bytes.value(),
          collective.step, collective.loads, collective.returning, collective.shift},
         next());
     if (added) {
         add(op, [&] { return build(collective); });
+    }
+    if (first_seen_.size() < kMostSeen) {
+        first_seen_.emplace_back(&collective, entry->second);
     }
     return entry->second;
 }

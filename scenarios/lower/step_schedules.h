@@ -12,9 +12,9 @@
 
 #include "collectives/algorithms/handover.h"
 #include "collectives/vocabulary/algorithm.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/known_collectives.h"
-#include "scenarios/lower/run_memory.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/error.h"
 #include "sim/workload/schedule_list.h"
@@ -86,6 +86,8 @@ private:
     sim::Schedules& schedules_;
     Watch* watch_;
     std::map<CollectiveKey, std::uint32_t> collectives_;
+    /// The first that came, with their schedules.
+    std::vector<std::pair<const workloads::Collective*, std::uint32_t>> first_seen_;
     std::map<HandoverKey, std::uint32_t> handovers_;
     std::map<std::pair<collectives::HostDirection, double>, std::uint32_t>
         host_transfers_;                              ///< by direction and bytes

@@ -55,7 +55,7 @@ py::tuple spans_of(const RunAnswer& answer) {
         bytes.append(reinterpret_cast<const char*>(&time.ps), sizeof time.ps);
     };
     if (const auto* const step = std::get_if<StepResult>(&answer.result)) {
-        for (const Span& span : step->spans) {
+        for (const Span& span : spans_of(step->reported_chip)) {
             names.add(span.name);
             tracks.add(span.track);
             add(starts, span.start);

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "scenarios/explain/memory.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/lower/run_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/analytic/book_inference.h"

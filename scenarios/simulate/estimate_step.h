@@ -46,7 +46,7 @@ struct RunSize {
     std::uint64_t events = 0;  ///< exactly those of the run: hops served and tasks ended
     int simulated_chips = 0;
     int chips = 0;
-    double most_memory_bytes = 0;  ///< that podsim takes for it (lower/run_memory.h)
+    double most_memory_bytes = 0;  ///< that podsim takes for it (footprint/run_memory.h)
 };
 /// Of a step or a program, evaluation steps not counted. It is lowered as for a run. Throws sim::InputError where that, or the run, is refused, Stopped
 /// where the watch ends it.

@@ -5,9 +5,9 @@
 #include "collectives/catalogue/closed_form.h"
 #include "scenarios/explain/hbm_use.h"
 #include "scenarios/explain/limiting_links.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/lower_collective.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/lower/run_memory.h"
 #include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {

@@ -4,10 +4,10 @@
 #include "collectives/catalogue/bounds.h"
 #include "scenarios/explain/book_gap.h"
 #include "scenarios/explain/hbm_use.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/lower_program.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/lower/run_memory.h"
 #include "scenarios/simulate/simulate.h"
 #include "sim/executor/executor.h"
 

@@ -12,9 +12,9 @@
 #include "scenarios/explain/memory.h"
 #include "scenarios/explain/step_gap.h"
 #include "scenarios/explain/stream_account.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/lower/rates.h"
-#include "scenarios/lower/run_memory.h"
 #include "scenarios/run/run_record.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/simulate/estimate_step.h"
@@ -32,28 +32,6 @@
 
 namespace podsim::scenarios {
 namespace {
-
-/// `compute`, `offload`, or what a collective or handover is for.
-std::string track_of(const workloads::Op& op) {
-    if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-        return std::string(workloads::to_string(collective->purpose));
-    }
-    if (const auto* handover = std::get_if<workloads::Handover>(&op.work)) {
-        return std::string(workloads::to_string(handover->purpose));
-    }
-    return std::holds_alternative<workloads::HostTransfer>(op.work) ? "offload" : "compute";
-}
-
-std::vector<Span> spans_of(const workloads::StepProgram& program, const ChipRun& run) {
-    std::vector<Span> spans;
-    spans.reserve(program.ops.size());
-    for (std::size_t i = 0; i < program.ops.size(); ++i) {
-        const workloads::Op& op = program.ops[i];
-        spans.push_back(
-            {.name = op.name, .track = track_of(op), .start = run.began[i], .end = run.ended[i]});
-    }
-    return spans;
-}
 
 /// When the last chip ends the operations before the first decode step. What it sends is on its way to that.
 sim::Time end_of_prefill(const workloads::StepPrograms& programs, const StepRun& run) {
@@ -272,7 +250,8 @@ void StepSimulation::account_time(const StepRun& run, StepResult& result) const 
     result.reported_member = member_text(programs(), described_.mesh, run.program);
     result.passes = account_passes(program, workloads::stage_order(plan(), result.reported.stage),
                                    run.reported());
-    result.spans = spans_of(program, run.reported());
+    result.reported_chip = {
+        .programs = {built_, &built_->programs}, .program = run.program, .run = run.reported()};
 }
 
 /// What is held, of the chip that needs most, and what crosses links.

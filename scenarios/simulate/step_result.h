@@ -1,6 +1,7 @@
 // What a simulated training step took, and why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "scenarios/explain/link_use.h"
 #include "scenarios/explain/memory.h"
 #include "scenarios/explain/shares.h"
+#include "scenarios/run/run_step.h"
 #include "scenarios/run/step_trail.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
@@ -18,6 +20,7 @@
 #include "workloads/analytic/roofline.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/ranks.h"
+#include "workloads/program/step_program.h"
 
 namespace podsim::scenarios {
 
@@ -29,6 +32,16 @@ struct Span {
     sim::Time start;
     sim::Time end;
 };
+
+/// The chip that a step is reported by: the program that it runs, and when it did what.
+struct ReportedChip {
+    std::shared_ptr<const workloads::StepPrograms> programs{};  ///< nullptr: none is known
+    std::size_t program = 0;
+    ChipRun run{};
+};
+
+/// Of all operations of that chip, in program order.
+std::vector<Span> spans_of(const ReportedChip& chip);
 
 /// The step if one thing cost nothing (what_if.h).
 struct Ceiling {
@@ -98,7 +111,7 @@ struct StepResult {
         0;  ///< those that were played, neither skipped as repeats nor copies
     int simulated_chips = 0;
     int chips = 0;
-    std::vector<Span> spans;                   ///< of the reported chip
+    ReportedChip reported_chip{};
     std::shared_ptr<const StepTrail> trail{};  ///< where it was asked for (StepOptions)
 };
 

@@ -1,7 +1,7 @@
 // How large a step's programs are, before they are built.
 #pragma once
 
-#include "scenarios/lower/run_memory.h"
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/spec/scenario.h"
 
 namespace podsim::scenarios {

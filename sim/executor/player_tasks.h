@@ -215,7 +215,7 @@ void Player<Pending>::end_task(std::uint32_t place, std::uint32_t task) {
         reuse_->task_ended(place, task);
     }
     for (const std::uint32_t next :
-         state_.order.successors[state_.workload.graph_of_place[place]][task]) {
+         state_.order.successors(state_.workload.graph_of_place[place], task)) {
         if (touches) {
             reuse_->touch(place, next);
         }

@@ -187,7 +187,7 @@ private:
         }
         std::optional<ScheduleFacts>& facts = known_[number]->facts;
         if (!facts) {
-            facts.emplace(schedule, workload_.machine.ports);
+            facts.emplace(schedule);
         }
         auto images = images_of_transfers(schedule, *facts, alike_, mirrored);
         if (!images) {

@@ -130,7 +130,7 @@ public:
     /// Once all that crosses links has been paired.
     bool pair_joins(std::uint32_t role, std::uint32_t image) {
         for (std::size_t phase = 0; phase < facts_.phases; ++phase) {
-            const auto joins = facts_.begin_at(role, phase, facts_.ports);
+            const auto joins = facts_.joins_of(role, phase);
             for (const std::uint32_t join : joins) {
                 const std::uint32_t before = facts_.led_to_by[join];
                 if (before != ScheduleFacts::kNobody &&
@@ -138,8 +138,7 @@ public:
                     return false;
                 }
             }
-            if (role <= image &&
-                !pair(apart(joins), apart(facts_.begin_at(image, phase, facts_.ports)))) {
+            if (role <= image && !pair(apart(joins), apart(facts_.joins_of(image, phase)))) {
                 return false;
             }
         }

@@ -8,27 +8,6 @@
 namespace podsim::sim {
 namespace {
 
-/// A hop of a schedule with what decides when it is served where it meets others of its phase.
-struct Turn {
-    std::uint32_t transfer = 0;
-    std::uint32_t hop = 0;
-    std::size_t at = 0;  ///< its phase and port
-};
-
-/// Calls use(turn) for all hops, in the order of their transfers' ranks.
-template <class Use>
-void for_each_turn(const Schedule& schedule, const Machine& machine, const ScheduleFacts& facts,
-                   const Use& use) {
-    for (const std::uint32_t i : facts.by_rank) {
-        const Transfer& transfer = schedule.transfers[i];
-        for (std::uint32_t hop = 0; hop < transfer.hop_count; ++hop) {
-            const std::uint32_t number = transfer.first_hop + hop;
-            const std::size_t phase = transfer.phase + std::size_t{hop} * transfer.phase_per_hop;
-            use(Turn{i, number, phase * machine.ports + schedule.hops[number].port});
-        }
-    }
-}
-
 /// Whether ranks and common ranks grow together, of what comes one after the other.
 class Growing {
 public:
@@ -70,9 +49,9 @@ bool agree_at_links(const Schedule& schedule, const Machine& machine, const Sche
     }
     std::map<std::pair<std::size_t, std::uint32_t>, Growing> links;  // by turn and place
     bool agree = true;
-    for_each_turn(schedule, machine, facts, [&](const Turn& turn) {
+    for (const Turn& turn : facts.turns) {
         if (!of_turn[turn.at] || !agree) {
-            return;
+            continue;
         }
         const auto role = role_of(schedule, turn.transfer);
         agree = role.has_value();
@@ -80,10 +59,9 @@ bool agree_at_links(const Schedule& schedule, const Machine& machine, const Sche
             const std::uint32_t there =
                 machine.shifted(schedule.hops[turn.hop].shift, places[*role][i]);
             agree = there != kNoPlace &&
-                    links[{turn.at, there}].agrees(schedule.transfers[turn.transfer].rank,
-                                                   common[turn.transfer]);
+                    links[{turn.at, there}].agrees(turn.rank, common[turn.transfer]);
         }
-    });
+    }
     return agree;
 }
 
@@ -92,15 +70,15 @@ bool agree_at_links(const Schedule& schedule, const Machine& machine, const Sche
 bool orders_agree(const Schedule& schedule, const Machine& machine, const ScheduleFacts& facts,
                   const std::vector<std::uint64_t>& common) {
     // Most of what crosses a port in a phase agrees wherever it meets; else what counts is what meets at one link.
-    std::vector<Growing> ports(facts.phases * machine.ports);
-    std::vector<bool> disagree(facts.phases * machine.ports);
+    std::vector<Growing> ports(facts.phases * facts.ports);
+    std::vector<bool> disagree(facts.phases * facts.ports);
     bool all_agree = true;
-    for_each_turn(schedule, machine, facts, [&](const Turn& turn) {
-        if (!ports[turn.at].agrees(schedule.transfers[turn.transfer].rank, common[turn.transfer])) {
+    for (const Turn& turn : facts.turns) {
+        if (!ports[turn.at].agrees(turn.rank, common[turn.transfer])) {
             disagree[turn.at] = true;
             all_agree = false;
         }
-    });
+    }
     return all_agree || agree_at_links(schedule, machine, facts, common, disagree);
 }
 

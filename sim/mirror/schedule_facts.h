@@ -10,27 +10,46 @@
 
 namespace podsim::sim {
 
-struct ScheduleFacts {
-    ScheduleFacts(const Schedule& schedule, std::size_t ports_of_machine);
+/// A hop of a schedule with what decides when it is served where it meets others of its phase.
+struct Turn {
+    std::uint32_t transfer = 0;
+    std::uint32_t hop = 0;
+    std::uint32_t at = 0;    ///< its phase and port
+    std::uint64_t rank = 0;  ///< the transfer's
+};
 
-    /// The transfers of a role with that phase whose first link is at that port, in the order of their ranks; `ports`:
-    /// its joins, first by needs and successors.
+struct ScheduleFacts {
+    explicit ScheduleFacts(const Schedule& schedule);
+
+    /// The transfers of a role with that phase whose first link is at that port, in the order of their ranks.
     [[nodiscard]] std::span<const std::uint32_t> begin_at(std::size_t role, std::size_t phase,
                                                           std::size_t port) const {
-        const std::size_t at = (role * phases + phase) * (ports + 1) + port;
-        return std::span(beginning).subspan(first_beginning[at],
-                                            first_beginning[at + 1] - first_beginning[at]);
+        return port < ports ? listed(role, phase, port) : std::span<const std::uint32_t>();
+    }
+    /// Its joins of that phase, by needs and successors, then in the order of their ranks.
+    [[nodiscard]] std::span<const std::uint32_t> joins_of(std::size_t role,
+                                                          std::size_t phase) const {
+        return listed(role, phase, ports);
     }
 
     static constexpr std::uint32_t kNobody = 0xffffffff;
 
-    std::size_t ports;
+    std::size_t ports;                   ///< those of its hops are below it
     std::size_t phases = 0;              ///< all are below it, of later hops too
     std::vector<std::uint32_t> by_rank;  ///< transfers, in the order of their ranks
+    std::vector<Turn> turns;             ///< of all hops, in that order
     /// [transfer]: of joins the first over links that leads to it, otherwise and where there is none kNobody.
     std::vector<std::uint32_t> led_to_by;
-    std::vector<std::uint32_t> beginning;      ///< transfers, as begin_at has them
-    std::vector<std::size_t> first_beginning;  ///< [role][phase][port and beyond], and the end
+
+private:
+    [[nodiscard]] std::span<const std::uint32_t> listed(std::size_t role, std::size_t phase,
+                                                        std::size_t port) const {
+        const std::size_t at = (role * phases + phase) * (ports + 1) + port;
+        return std::span(beginning_).subspan(first_[at], first_[at + 1] - first_[at]);
+    }
+
+    std::vector<std::uint32_t> beginning_;  ///< transfers, as they are listed
+    std::vector<std::size_t> first_;        ///< [role][phase][port, then joins], and the end
 };
 
 }  // namespace podsim::sim

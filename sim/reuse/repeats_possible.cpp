@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace podsim::sim {
 namespace {
 
-bool same_distances(const std::vector<std::uint32_t>& of_a, std::uint32_t a,
-                    const std::vector<std::uint32_t>& of_b, std::uint32_t b) {
+bool same_distances(std::span<const std::uint32_t> of_a, std::uint32_t a,
+                    std::span<const std::uint32_t> of_b, std::uint32_t b) {
     return std::ranges::equal(of_a, of_b, [a, b](std::uint32_t x, std::uint32_t y) {
         return std::int64_t{x} - a == std::int64_t{y} - b;
     });
@@ -107,14 +108,14 @@ bool begin_alike(const RunState& state, const Components& components, std::uint3
 
 bool same_task(const RunState& state, const Components& components, std::uint32_t graph,
                std::uint32_t a, std::uint32_t b) {
-    const std::vector<std::vector<std::uint32_t>>& successors = state.order.successors[graph];
+    const auto successors = [&](std::uint32_t task) { return state.order.successors(graph, task); };
     const auto is_shared = [&](std::uint32_t task) {
         return components.shared(state.workload.graphs[graph].tasks[task]);
     };
     return begin_alike(state, components, graph, a, b) &&
-           same_distances(successors[a], a, successors[b], b) &&
-           std::ranges::none_of(successors[a], is_shared) &&
-           std::ranges::none_of(successors[b], is_shared);
+           same_distances(successors(a), a, successors(b), b) &&
+           std::ranges::none_of(successors(a), is_shared) &&
+           std::ranges::none_of(successors(b), is_shared);
 }
 
 std::uint32_t repeats_possible(const RunState& state, const Components& components,
@@ -134,7 +135,7 @@ bool arrivals_start_nothing(const RunState& state, const Component& component) {
         std::map<std::uint32_t, std::uint32_t> from_others;
         for (const std::uint32_t task : component.shared_tasks) {
             if (state.task_needs[state.index_of(place, task)] != RunState::kTaskEnded) {
-                for (const std::uint32_t next : state.order.successors[graph][task]) {
+                for (const std::uint32_t next : state.order.successors(graph, task)) {
                     ++from_others[next];
                 }
             }

@@ -1,5 +1,6 @@
 #include "sim/state/task_order.h"
 
+#include <numeric>
 #include <stdexcept>
 
 namespace podsim::sim {
@@ -7,40 +8,50 @@ namespace {
 
 constexpr std::uint32_t kNobody = 0xffffffff;
 
-/// A need of the later task.
-void follows(std::vector<std::vector<std::uint32_t>>& successors, std::vector<std::uint32_t>& needs,
-             std::uint32_t earlier, std::uint32_t later) {
-    successors[earlier].push_back(later);
-    ++needs[later];
+/// Calls follows(earlier, later) for each need of each task, in the order of the tasks.
+template <class Follows>
+void for_each_need(const TaskGraph& graph, const Follows& follows) {
+    std::vector<std::uint32_t> last_on_resource;
+    for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
+        const Task& spec = graph.tasks[task];
+        for (const std::uint32_t before : spec.after) {
+            if (before >= task) {
+                throw std::logic_error("a task depends on a later one");
+            }
+            follows(before, task);
+        }
+        if (spec.operation != kNoOperation) {
+            continue;
+        }
+        if (spec.resource >= last_on_resource.size()) {
+            last_on_resource.resize(spec.resource + 1, kNobody);
+        }
+        std::uint32_t& last = last_on_resource[spec.resource];
+        if (last != kNobody) {
+            follows(last, task);
+        }
+        last = task;
+    }
 }
 
 }  // namespace
 
 TaskOrder::TaskOrder(const Workload& workload) {
     for (const TaskGraph& graph : workload.graphs) {
-        auto& next = successors.emplace_back(graph.tasks.size());
-        auto& needs = initial_needs.emplace_back(graph.tasks.size());
-        std::vector<std::uint32_t> last_on_resource;
-        for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
-            const Task& spec = graph.tasks[task];
-            for (const std::uint32_t before : spec.after) {
-                if (before >= task) {
-                    throw std::logic_error("a task depends on a later one");
-                }
-                follows(next, needs, before, task);
-            }
-            if (spec.operation != kNoOperation) {
-                continue;
-            }
-            if (spec.resource >= last_on_resource.size()) {
-                last_on_resource.resize(spec.resource + 1, kNobody);
-            }
-            std::uint32_t& last = last_on_resource[spec.resource];
-            if (last != kNobody) {
-                follows(next, needs, last, task);
-            }
-            last = task;
-        }
+        std::vector<std::uint32_t>& needs = initial_needs.emplace_back(graph.tasks.size());
+        auto& [successors, first] = successors_.emplace_back();
+        first.resize(graph.tasks.size() + 2);
+        // Counted one further on, so that each begins where it is to begin once it has been filled.
+        for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
+            ++first[earlier + 2];
+            ++needs[later];
+        });
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        successors.resize(first.back());
+        for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
+            successors[first[earlier + 1]++] = later;
+        });
+        first.pop_back();
     }
     first_task.push_back(0);
     for (const std::uint32_t graph : workload.graph_of_place) {

@@ -69,18 +69,29 @@ std::vector<std::uint64_t> TransferTable::lay_out_roles(const Schedule& schedule
             if (needs == 1) {
                 roots.push_back(first_hop_of(schedule, transfer));
             } else if (needs > 2) {
-                const bool wide = needs - 1 > kMostNarrow;
                 counted_[role] = true;
-                rows_.push_back({counter_bytes_, places_of_role[role], needs - 1});
-                counter[transfer] = 2 * counter_bytes_ + (wide ? 1 : 0);
-                const std::size_t bytes = places_of_role[role] * (wide ? 4UL : 1UL);
-                counter_bytes_ += (bytes + 3) / 4 * 4;
+                counter[transfer] = add_counters(places_of_role[role], needs - 1);
             }
         }
         line_up(schedule, first_root.back());
     }
     first_root.push_back(static_cast<std::uint32_t>(roots.size()));
     return counter;
+}
+
+std::uint64_t TransferTable::add_counters(std::uint32_t places, std::uint32_t predecessors) {
+    const std::size_t first = counters_.size();
+    const bool wide = predecessors > kMostNarrow;
+    if (!wide) {
+        counters_.resize(first + places, static_cast<std::uint8_t>(predecessors));
+        counters_.resize((counters_.size() + 3) / 4 * 4);
+        return 2 * first;
+    }
+    counters_.resize(first + 4UL * places);
+    for (std::size_t place = 0; place < places; ++place) {
+        std::memcpy(&counters_[first + 4 * place], &predecessors, 4);
+    }
+    return 2 * first + 1;
 }
 
 FirstHop TransferTable::first_hop_of(const Schedule& schedule, std::uint32_t transfer) const {
@@ -119,10 +130,11 @@ void TransferTable::line_up(const Schedule& schedule, std::size_t first) {
 
 void TransferTable::lay_out_paths(const Schedule& schedule,
                                   const std::vector<std::uint64_t>& counter) {
-    paths.reserve(schedule.transfers.size());
+    paths.resize(schedule.transfers.size());
     edges.reserve(schedule.successors.size());
+    auto next_path = paths.begin();
     for (const Transfer& transfer : schedule.transfers) {
-        TransferPath& path = paths.emplace_back();
+        TransferPath& path = *next_path++;
         path.rank = transfer.rank;
         path.carried_units = carried_units(transfer.bytes);
         path.first_hop = transfer.first_hop;
@@ -170,21 +182,6 @@ bool TransferTable::holds(const RolesOfPlaces& roles) const {
         }
     }
     return true;
-}
-
-std::vector<std::uint8_t> TransferTable::counters() const {
-    std::vector<std::uint8_t> bytes(counter_bytes_);
-    for (const Row& row : rows_) {
-        if (row.predecessors <= kMostNarrow) {
-            std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(row.first_byte), row.places,
-                        static_cast<std::uint8_t>(row.predecessors));
-            continue;
-        }
-        for (std::size_t place = 0; place < row.places; ++place) {
-            std::memcpy(&bytes[row.first_byte + 4 * place], &row.predecessors, 4);
-        }
-    }
-    return bytes;
 }
 
 }  // namespace podsim::sim

@@ -86,7 +86,7 @@ struct TransferTable {
     /// Whether the given roles are the schedule's and have counters for their places.
     [[nodiscard]] bool holds(const RolesOfPlaces& roles) const;
     /// The counters of an operation that has not begun.
-    [[nodiscard]] std::vector<std::uint8_t> counters() const;
+    [[nodiscard]] const std::vector<std::uint8_t>& counters() const { return counters_; }
     /// Transfers that fire at the start, but for those behind them.
     [[nodiscard]] std::span<const FirstHop> roots_of(std::uint32_t role) const {
         return std::span(roots).subspan(first_root[role], first_root[role + 1] - first_root[role]);
@@ -118,16 +118,11 @@ private:
     /// Of one role's roots, from `first` on: sorts them, and keeps the first of each row.
     void line_up(const Schedule& schedule, std::size_t first);
 
-    /// The counters of one transfer.
-    struct Row {
-        std::size_t first_byte = 0;
-        std::uint32_t places = 0;
-        std::uint32_t predecessors = 0;
-    };
+    /// A row of counters for so many places behind those that there are: what leads to it as edges name it.
+    std::uint64_t add_counters(std::uint32_t places, std::uint32_t predecessors);
 
     std::vector<bool> counted_;  ///< [role]: some transfer of it has counters
-    std::vector<Row> rows_;
-    std::size_t counter_bytes_ = 0;
+    std::vector<std::uint8_t> counters_;
     std::uint32_t first_phase_;
 };
 

@@ -60,6 +60,7 @@ const std::vector<Layer>& layers() {
           "pybind11/", "sys/file.h", "sys/ioctl.h", "sys/resource.h", "sys/stat.h", "unistd.h",
           "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch", "ranks"},
+          {"footprint"},
           {"yaml", "lower", "requests"},
           {"least", "maxtext"},
           {"import"},

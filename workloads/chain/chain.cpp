@@ -18,14 +18,20 @@ Chain::Chain(const Overlap& overlap, const OpNames& names)
     program_.priority = overlap.priority;
 }
 
-OpIndex Chain::add(OpLabel label, Work work, Waits waits) {
+template <class Some>
+OpIndex Chain::add(OpLabel label, Some&& work, Waits waits) {
     sort_once(waits.needs);
     sort_once(waits.limits);
     std::erase_if(waits.limits,
                   [&](OpIndex op) { return std::ranges::binary_search(waits.needs, op); });
-    program_.ops.push_back({std::move(label.name), label.pass, label.layer, std::move(work),
-                            std::move(waits.after), std::move(waits.needs),
-                            std::move(waits.limits)});
+    Op& op = program_.ops.emplace_back();  // work is large: it is moved once
+    op.name = std::move(label.name);
+    op.pass = label.pass;
+    op.layer = label.layer;
+    op.work = std::forward<Some>(work);
+    op.after = std::move(waits.after);
+    op.needs = std::move(waits.needs);
+    op.limits = std::move(waits.limits);
     met_.push_back(false);
     return next() - 1;
 }

@@ -71,7 +71,8 @@ public:
     StepProgram finish() { return std::move(program_); }
 
 private:
-    OpIndex add(OpLabel label, Work work, Waits waits);
+    template <class Some>
+    OpIndex add(OpLabel label, Some&& work, Waits waits);
     /// The chain's end, which the next operation of the chain takes.
     Sources take_end();
 

@@ -194,7 +194,7 @@ TEST_F(Profile, SlowestSliceSetsThePace) {
     scenario.hardware.efficiency.straggler = 0.05;
     const StepResult slow = simulate_step(scenario, Fold::automatic);
     EXPECT_NEAR(static_cast<double>(slow.compute.ps), 1.1 * static_cast<double>(even.compute.ps),
-                static_cast<double>(even.spans.size()));
+                static_cast<double>(spans_of(even.reported_chip).size()));
 }
 
 // A block is so many steps of each kind, one after the other.

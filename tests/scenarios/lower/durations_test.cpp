@@ -249,7 +249,7 @@ TEST(Steps, PayALaunchForEveryCollectiveOnTheChain) {
     };
     const StepResult without = step(0);
     std::int64_t collectives = 0;
-    for (const Span& span : without.spans) {
+    for (const Span& span : spans_of(without.reported_chip)) {
         collectives += span.track == "tensor" ? 1 : 0;
     }
     EXPECT_EQ(collectives, 3 * 4);  // a gather and a scatter around attention, and around the MLP

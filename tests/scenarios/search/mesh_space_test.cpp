@@ -10,8 +10,8 @@
 namespace podsim::scenarios {
 namespace {
 
-IdealHardware machine(const std::string& chip, topology::Point shape, bool twisted = false,
-                      int slices = 1) {
+IdealHardware slice_of(const std::string& chip, topology::Point shape, bool twisted = false,
+                       int slices = 1) {
     IdealHardware hardware;
     hardware.chip = topology::find_chip(chip);
     hardware.shape = shape;
@@ -37,31 +37,31 @@ void expect_meshes(const IdealHardware& hardware, std::size_t meshes) {
 // 9 an axis, and of three axes that may be exchanged as many kinds as multisets of 3 out of 9, 11 x 10 x 9 / 6 = 165. Of 4x4x8
 // 9 x 10 / 2 x 27.
 TEST(MeshSpace, HasOneMeshOfEachKind) {
-    expect_meshes(machine("v5p", {4, 4, 4}), 165);
-    expect_meshes(machine("v5p", {4, 4, 8}), 1215);
-    expect_meshes(machine("v5p", {4, 4, 8}, true), 1215);
+    expect_meshes(slice_of("v5p", {4, 4, 4}), 165);
+    expect_meshes(slice_of("v5p", {4, 4, 8}), 1215);
+    expect_meshes(slice_of("v5p", {4, 4, 8}, true), 1215);
     // A line of 16 beside a ring of 8 is another axis.
-    expect_meshes(machine("v5e", {8, 16, 1}), 27U * 81);
+    expect_meshes(slice_of("v5e", {8, 16, 1}), 27U * 81);
     // Four slices are one more row. Hosts of 2x2x1, through which they are joined, do not change places with others.
-    expect_meshes(machine("v5p", {4, 4, 4}, false, 4), 45U * 9 * 9);
+    expect_meshes(slice_of("v5p", {4, 4, 4}, false, 4), 45U * 9 * 9);
 }
 
 // 20 = 2 x 2 x 5 in any order: rows are sequences of factors, no two neighbours of one axis. Of one axis 1. Of n axes and f factors n (n - 1)^(f-1);
 // ordered factorisations of 20 into 1, 2, 3 factors: 1, 4 (2x10, 10x2, 4x5, 5x4), 3. So 3 + 4 x 6 + 3 x 12 = 63.
 TEST(MeshSpace, SplitsAxesInEveryOrder) {
-    EXPECT_EQ(MeshSpace(machine("v5p", {4, 4, 20}), kThree).size(), 45U * 63);
+    EXPECT_EQ(MeshSpace(slice_of("v5p", {4, 4, 20}), kThree).size(), 45U * 63);
 }
 
 // Of 4x4 the rows of an axis are f, p, fp and pf. Stages along both axes are numbered x first, in the image y first: of the 3 x 3 meshes with p on
 // both, none is left out; of the 7 others 3 are images (f beside each of the others).
 TEST(MeshSpace, LeavesOutNoOtherRanks) {
-    const IdealHardware hardware = machine("v5e", {4, 4, 1});
+    const IdealHardware hardware = slice_of("v5e", {4, 4, 1});
     EXPECT_EQ(MeshSpace(hardware, {{"fsdp"}, {"pipeline"}}).size(), 10U);
     EXPECT_EQ(MeshSpace(hardware, {{"fsdp"}, {"pipeline", {}, true}}).size(), 9U + 4);
 }
 
 TEST(MeshSpace, GivesMeshesThatTileAndReadAgain) {
-    const IdealHardware hardware = machine("v5p", {4, 4, 8}, false, 2);
+    const IdealHardware hardware = slice_of("v5p", {4, 4, 8}, false, 2);
     const MeshSpace space(hardware, {{"fsdp"}, {"data", {2}}, {"tensor", {1, 2, 4}}});
     std::set<std::string> texts;
     for (const MeshSpace::Class& one : space.classes()) {
@@ -80,7 +80,7 @@ TEST(MeshSpace, GivesMeshesThatTileAndReadAgain) {
 }
 
 TEST(MeshSpace, ExchangesNothingOnAMachineWithAFault) {
-    IdealHardware hardware = machine("v5p", {4, 4, 4});
+    IdealHardware hardware = slice_of("v5p", {4, 4, 4});
     hardware.perturbations.emplace_back();
     expect_meshes(hardware, 729);
 }
@@ -91,7 +91,7 @@ TEST(MeshSpace, RefusesWhatIsTooMany) {
         many.push_back({"axis " + std::to_string(axis)});
     }
     try {
-        (void)MeshSpace(machine("v5p", {16, 20, 28}), many);
+        (void)MeshSpace(slice_of("v5p", {16, 20, 28}), many);
         FAIL();
     } catch (const sim::InputError& error) {
         EXPECT_STREQ(

@@ -57,11 +57,7 @@ TEST(OffloadStep, FoldedEqualsUnfoldedToThePicosecond) {
         EXPECT_EQ(whole.step_time, folded.step_time);
         EXPECT_EQ(whole.events, 64 * folded.events);
         EXPECT_EQ(whole.memory.peak, folded.memory.peak);
-        ASSERT_EQ(whole.spans.size(), folded.spans.size());
-        for (std::size_t i = 0; i < whole.spans.size(); ++i) {
-            EXPECT_EQ(whole.spans[i].start, folded.spans[i].start) << whole.spans[i].name;
-            EXPECT_EQ(whole.spans[i].end, folded.spans[i].end) << whole.spans[i].name;
-        }
+        expect_same_spans(folded, whole);
     }
 }
 

@@ -147,9 +147,10 @@ double bound_of(const Scenario& scenario, const workloads::StepProgram& program)
 /// Forward and backward period of a layer in the middle of a pass, together.
 double both_periods(const Scenario& scenario) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    const std::vector<Span> spans = spans_of(result.reported_chip);
     const auto start = [&](int layer, const char* pass) {
         const std::string name = "layer " + std::to_string(layer) + ' ' + pass;
-        const auto span = std::ranges::find_if(result.spans, [&](const Span& one) {
+        const auto span = std::ranges::find_if(spans, [&](const Span& one) {
             return one.track == "compute" && one.name.starts_with(name);
         });
         return span->start.seconds();

@@ -70,11 +70,7 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
                   folded.events * static_cast<std::uint64_t>(whole.simulated_chips));
         EXPECT_EQ(folded.memory.peak, whole.memory.peak);
         EXPECT_EQ(folded.memory.stage, whole.memory.stage);
-        ASSERT_EQ(folded.spans.size(), whole.spans.size());
-        for (std::size_t span = 0; span < whole.spans.size(); ++span) {
-            EXPECT_EQ(folded.spans[span].start, whole.spans[span].start) << whole.spans[span].name;
-            EXPECT_EQ(folded.spans[span].end, whole.spans[span].end) << whole.spans[span].name;
-        }
+        expect_same_spans(folded, whole);
         EXPECT_EQ(folded.compute + folded.exposed_total, folded.step_time);
         EXPECT_EQ(sum(folded.critical_path), folded.step_time);
         EXPECT_EQ(sum(folded.gap).ps, folded.step_time.ps - sim::round_down(folded.lower.time).ps);

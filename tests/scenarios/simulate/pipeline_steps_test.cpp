@@ -59,7 +59,7 @@ struct PassTimes {
 };
 PassTimes pass_times(const StepResult& result, int microbatches) {
     PassTimes sums;
-    for (const Span& span : result.spans) {
+    for (const Span& span : spans_of(result.reported_chip)) {
         if (span.track == "compute") {
             const bool forward = span.name.find(" forward ") != std::string::npos;
             const bool weights = span.name.find("weight gradient") != std::string::npos;

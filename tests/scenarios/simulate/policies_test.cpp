@@ -84,7 +84,7 @@ TEST(Policies, SerialisedCollectivesNeverOverlap) {
         const StepResult result = simulate_step(scenario, Fold::automatic);
         int count = 0;
         sim::Time free;
-        for (const Span& span : result.spans) {
+        for (const Span& span : spans_of(result.reported_chip)) {
             if (span.track != "compute") {
                 count += span.start < free ? 1 : 0;
                 free = std::max(free, span.end);

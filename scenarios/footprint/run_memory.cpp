@@ -1,4 +1,4 @@
-#include "scenarios/lower/run_memory.h"
+#include "scenarios/footprint/run_memory.h"
 
 #include <algorithm>
 #include <cstddef>

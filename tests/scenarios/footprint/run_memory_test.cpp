@@ -1,5 +1,5 @@
 // The memory that a run is said to take, and what is said where it may not.
-#include "scenarios/lower/run_memory.h"
+#include "scenarios/footprint/run_memory.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
