@@ -39,19 +39,19 @@ void for_each_need(const TaskGraph& graph, const Follows& follows) {
 TaskOrder::TaskOrder(const Workload& workload) {
     for (const TaskGraph& graph : workload.graphs) {
         std::vector<std::uint32_t>& needs = initial_needs.emplace_back(graph.tasks.size());
-        auto& [successors, first] = successors_.emplace_back();
-        first.resize(graph.tasks.size() + 2);
+        Successors& next = successors_.emplace_back();
+        next.first.resize(graph.tasks.size() + 2);
         // Counted one further on, so that each begins where it is to begin once it has been filled.
         for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
-            ++first[earlier + 2];
+            ++next.first[earlier + 2];
             ++needs[later];
         });
-        std::partial_sum(first.begin(), first.end(), first.begin());
-        successors.resize(first.back());
+        std::partial_sum(next.first.begin(), next.first.end(), next.first.begin());
+        next.tasks.resize(next.first.back());
         for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
-            successors[first[earlier + 1]++] = later;
+            next.tasks[next.first[earlier + 1]++] = later;
         });
-        first.pop_back();
+        next.first.pop_back();
     }
     first_task.push_back(0);
     for (const std::uint32_t graph : workload.graph_of_place) {

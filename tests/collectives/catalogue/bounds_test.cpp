@@ -71,6 +71,17 @@ TEST(BoundsTest, RingsAndLines) {
         0);
 }
 
+// Two interleaved groups of four, 0 2 4 6 and 1 3 5 7, then two more: into 6 and 7, and out of the arc 6 to 9, what the three before
+// each hold goes over one link, 2 x 3/4 V; arcs that begin with a block of groups see half of that.
+TEST(BoundsTest, ArcsBeginWithinBlocksOfInterleavedGroups) {
+    const topology::Lattice ring = box({16, 1, 1}, 1);
+    const Group group{{0, 2, 4}};
+    EXPECT_EQ(bound(kAllGather, ring, group), 1500);
+    EXPECT_EQ(bound(kReduceScatter, ring, group), 1500);
+    // Both ways, V of each of the two groups.
+    EXPECT_EQ(bound(kAllReduce, ring, group), 2000);
+}
+
 TEST(BoundsTest, SeveralAxes) {
     const topology::Lattice torus = box({4, 4, 4}, 7);
     EXPECT_DOUBLE_EQ(bound(kAllGather, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 6);
