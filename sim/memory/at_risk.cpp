@@ -1,6 +1,7 @@
 #include "sim/memory/at_risk.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -74,22 +75,22 @@ struct OfLink {
     int passes = 0;
 };
 
-/// [place]: what the messages on links ask of its memory at most, bytes a second: all at once that read or write it.
-std::vector<double> most_of_links(const Workload& workload) {
-    const Machine& machine = workload.machine;
-    std::set<std::pair<std::uint32_t, std::uint32_t>> uses;  // schedules by who takes part
-    for (const OperationSpec& operation : workload.operations) {
-        uses.insert({operation.schedule, operation.placement});
-    }
-    std::vector<std::vector<OfLink>> of_place(machine.places);
-    for (const auto& [number, placement] : uses) {
-        const Schedule& schedule = workload.schedules[number];
+/// What messages on links ask of the memories of places, as far as schedules have been looked at: all at once that read or write one.
+class AskedByLinks {
+public:
+    explicit AskedByLinks(const Workload& workload)
+        : workload_(workload), of_place_(workload.machine.places) {}
+
+    /// What a schedule asks whose roles are placed so.
+    void add(std::uint32_t number, std::uint32_t placement) {
+        const Schedule& schedule = workload_.schedules[number];
+        const Machine& machine = workload_.machine;
         std::vector<std::vector<Ask>> asks;
         for (const Role& role : schedule.roles) {
             asks.push_back(asks_of(schedule, role));
         }
         const std::vector<std::uint32_t>& roles =
-            placement == kOwnPlacement ? schedule.role_of_place : workload.placements[placement];
+            placement == kOwnPlacement ? schedule.role_of_place : workload_.placements[placement];
         for (std::size_t place = 0; place < roles.size(); ++place) {
             if (roles[place] == kAbsent) {
                 continue;
@@ -99,22 +100,26 @@ std::vector<double> most_of_links(const Workload& workload) {
                 const std::size_t memory = reads ? place : machine.shifted(one.to_memory, place);
                 const std::size_t link =
                     machine.link(machine.shifted(one.to_link, place), one.port);
-                ask(of_place[memory], {link, reads, one.passes}, [&](const OfLink& other) {
+                ask(of_place_[memory], {link, reads, one.passes}, [&](const OfLink& other) {
                     return other.link == link && other.reads == reads;
                 });
             }
         }
     }
-    std::vector<double> asked;
-    for (const std::vector<OfLink>& links : of_place) {
+
+    /// Bytes a second at most, of the memory of a place.
+    [[nodiscard]] double most(std::size_t place) const {
         double sum = 0;
-        for (const OfLink& one : links) {
-            sum += machine.links[one.link].rate.value() * one.passes;
+        for (const OfLink& one : of_place_[place]) {
+            sum += workload_.machine.links[one.link].rate.value() * one.passes;
         }
-        asked.push_back(sum);
+        return sum;
     }
-    return asked;
-}
+
+private:
+    const Workload& workload_;
+    std::vector<std::vector<OfLink>> of_place_;
+};
 
 /// What the work of a place asks for at most: the largest demand on each of its resources.
 std::int64_t most_of_work(const TaskGraph& graph) {
@@ -139,18 +144,37 @@ std::vector<bool> graphs_at_risk(const Workload& workload) {
     if (machine.memory_rate == 0) {
         return {};
     }
-    const std::vector<double> links = most_of_links(workload);
     std::vector<std::int64_t> work;
     for (const TaskGraph& graph : workload.graphs) {
         work.push_back(most_of_work(graph));
     }
     // Operations with links of their own are any number at a time.
     std::vector<bool> at_risk(workload.graphs.size(), machine.isolated_operations);
-    for (std::size_t place = 0; place < machine.places; ++place) {
-        const std::uint32_t graph = workload.graph_of_place[place];
-        at_risk[graph] = at_risk[graph] || links[place] + static_cast<double>(work[graph]) >
-                                               static_cast<double>(machine.memory_rate);
+    AskedByLinks links(workload);
+    const auto look = [&] {
+        for (std::size_t place = 0; place < machine.places; ++place) {
+            const std::uint32_t graph = workload.graph_of_place[place];
+            at_risk[graph] =
+                at_risk[graph] || links.most(place) + static_cast<double>(work[graph]) >
+                                      static_cast<double>(machine.memory_rate);
+        }
+    };
+    std::set<std::pair<std::uint32_t, std::uint32_t>> uses;  // schedules by who takes part
+    for (const OperationSpec& operation : workload.operations) {
+        uses.insert({operation.schedule, operation.placement});
     }
+    std::size_t looked_at = 0;
+    for (const auto& [schedule, placement] : uses) {
+        links.add(schedule, placement);
+        // Further ones only ask for more. Of many it is not worth it to look after each.
+        if (std::has_single_bit(++looked_at)) {
+            look();
+            if (std::ranges::all_of(at_risk, std::identity())) {
+                return at_risk;
+            }
+        }
+    }
+    look();
     return std::ranges::any_of(at_risk, std::identity()) ? at_risk : std::vector<bool>();
 }
 

@@ -1,8 +1,10 @@
 // Where memories may have to be shared, of what links and work ask at most.
 #include "sim/memory/at_risk.h"
 
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <utility>
+#include <vector>
 
 #include "sim/mirror/fold_by_mirrors.h"
 #include "tests/sim/kernel_support.h"
@@ -55,6 +57,26 @@ TEST(AtRisk, TellsGraphsApart) {
     EXPECT_EQ(graphs_at_risk(workload), (std::vector{true, true}));
     workload.machine.memory_rate = 0;
     EXPECT_TRUE(graphs_at_risk(workload).empty());
+}
+
+// Of each of four schedules one message reads or writes the memory of place 0, over a link of its own, a byte a picosecond: whichever is
+// the one too many counts.
+TEST(AtRisk, CountsEverySchedule) {
+    const std::vector<Schedule> schedules{
+        schedule_of({{.role = 0, .distance = 1, .bytes = 900, .to_role = 1}}, 4, {0, 1, 2, 3}),
+        schedule_of({{.role = 0, .distance = -1, .bytes = 900, .to_role = 3}}, 4, {0, 1, 2, 3}),
+        schedule_of({{.role = 1, .distance = -1, .bytes = 900, .to_role = 0}}, 4, {0, 1, 2, 3}),
+        schedule_of({{.role = 3, .distance = 1, .bytes = 900, .to_role = 0}}, 4, {0, 1, 2, 3})};
+    Workload workload = workload_of(row_of(4, true, {1}), schedules, {operation(0)});
+    workload.operations.clear();
+    for (std::uint32_t count = 1; count <= 4; ++count) {
+        SCOPED_TRACE(count);
+        workload.operations.push_back({.schedule = count - 1});
+        workload.machine.memory_rate = count * kOneAPs;
+        EXPECT_TRUE(graphs_at_risk(workload).empty());
+        workload.machine.memory_rate = count * kOneAPs - 1;
+        EXPECT_EQ(graphs_at_risk(workload), std::vector{true});
+    }
 }
 
 }  // namespace
