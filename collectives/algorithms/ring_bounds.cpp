@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <ranges>
 #include <vector>
 
 #include "collectives/algorithms/messages.h"
@@ -214,7 +213,8 @@ std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOp
         return std::nullopt;
     }
     std::vector<PhaseLoad> phases = phase_loads(call, options);
-    if (call.operation == Operation::reduce_scatter) {
+    // From the last on; a ReduceScatter begins with that of an AllGather.
+    if (call.operation != Operation::reduce_scatter) {
         std::ranges::reverse(phases);
     }
     const double latency = static_cast<double>(sim::round_up(link.latency).ps);
@@ -222,7 +222,7 @@ std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOp
     std::vector<double> largest_later(call.group().size());
     double messages = 0;
     double latest = 0;
-    for (const PhaseLoad& phase : phases | std::views::reverse) {
+    for (const PhaseLoad& phase : phases) {
         double of_phase = 0;
         for (std::size_t f = 0; f < phase.size(); ++f) {
             // A picosecond for the rounding of each message, and of each that may have been begun.
