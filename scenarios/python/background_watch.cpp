@@ -81,7 +81,7 @@ void BackgroundWatch::wait() {
         }
         const std::optional<PhaseProgress> news = std::exchange(latest_, std::nullopt);
         lock.unlock();
-        refusal_ = look(news);
+        refusal_ = pass_on(news);
         if (refusal_) {
             request_stop();
         }
@@ -89,7 +89,7 @@ void BackgroundWatch::wait() {
     }
 }
 
-std::exception_ptr BackgroundWatch::look(const std::optional<PhaseProgress>& news) {
+std::exception_ptr BackgroundWatch::pass_on(const std::optional<PhaseProgress>& news) {
     const Lock lock(python_);
     try {
         if (PyErr_CheckSignals() != 0) {

@@ -31,7 +31,7 @@ private:
     void show(const PhaseProgress& progress) override;
     void wait();
     /// Passes the news on, and hears signals; what that throws.
-    std::exception_ptr look(const std::optional<PhaseProgress>& news);
+    std::exception_ptr pass_on(const std::optional<PhaseProgress>& news);
     void tell_python(const std::optional<PhaseProgress>& news);
 
     pybind11::object progress_;

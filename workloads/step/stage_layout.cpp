@@ -36,7 +36,8 @@ StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const
         const auto first = static_cast<int>(model.layers);
         mtp_layers_ = static_cast<int>(model.mtp_layers);
         mtp_projection_ = static_cast<double>(mtp_matrix(model) + mtp_vectors(model));
-        kinds_.resize(kinds_.size() + model.mtp_layers, layer_kind(model, first));
+        kinds_.resize(kinds_.size() + static_cast<std::size_t>(model.mtp_layers),
+                      layer_kind(model, first));
         layers_.resize(kinds_.size(), layer_weights(model, kinds_.back()).total());
         if (plan.overlap.weights != WeightGroups::layer) {
             TrainingPlan kept = plan;
