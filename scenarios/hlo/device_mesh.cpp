@@ -73,6 +73,7 @@ std::vector<topology::LogicalAxis> parts_of(const DeviceAxes& axes,
     for (std::size_t i = 0; i < laid.size(); ++i) {
         const std::vector<std::size_t>& numbers = axes.parts()[i];
         std::vector<std::int64_t> sizes;
+        sizes.reserve(numbers.size());
         for (const std::size_t number : numbers) {
             sizes.push_back(axes.axes()[number].size);
         }
@@ -136,6 +137,7 @@ PlacedDevices place_devices(const HloInput& input, const IdealHardware& hardware
         given = in_order(mapped, sizes);
     }
     std::vector<std::pair<std::string, std::int64_t>> axes;
+    axes.reserve(given.size());
     for (const topology::LogicalAxis& axis : given) {
         axes.emplace_back(axis.name, axis.size());
     }

@@ -63,6 +63,7 @@ std::vector<collectives::Members> members_in_use(const workloads::StepPrograms& 
         used.insert(programs.axes);
     }
     std::vector<collectives::Members> members;
+    members.reserve(used.size());
     for (const std::vector<std::string>& axes : used) {
         members.push_back({mesh.group(axes), mesh.across(axes)});
     }

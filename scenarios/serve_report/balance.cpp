@@ -54,8 +54,9 @@ std::int64_t sequences_at_once(const ServingSpec& spec, double pages_each) {
         return slots;
     }
     const std::int64_t common = spec.load.common_prefix / spec.cache.page;
-    const auto part = static_cast<double>(*spec.cache.pages / spec.cache.parts - common);
-    const double most = std::floor(part / pages_each) * static_cast<double>(spec.cache.parts);
+    const std::int64_t of_part = *spec.cache.pages / spec.cache.parts - common;
+    const double most = std::floor(static_cast<double>(of_part) / pages_each) *
+                        static_cast<double>(spec.cache.parts);
     return most < static_cast<double>(slots) ? std::max<std::int64_t>(1, std::llround(most))
                                              : slots;
 }

@@ -42,7 +42,7 @@ std::size_t ports_of(const Schedule& schedule) {
 std::size_t phases_of(const Schedule& schedule) {
     std::size_t phases = 0;
     for (const Transfer& transfer : schedule.transfers) {
-        const std::uint32_t later = transfer.hop_count > 0 ? transfer.hop_count - 1 : 0;
+        const std::size_t later = transfer.hop_count > 0 ? transfer.hop_count - 1 : 0;
         phases = std::max(phases, std::size_t{transfer.phase} + later * transfer.phase_per_hop + 1);
     }
     return phases;

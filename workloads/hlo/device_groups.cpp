@@ -104,7 +104,7 @@ DeviceGroups read_iota(Text& text) {
 
 std::string quoted(Text& text) {
     text.expect("'");
-    const std::string name(text.word());
+    std::string name(text.word());
     text.expect("'");
     return name;
 }

@@ -193,6 +193,7 @@ private:
             kernels[root(each)].push_back(each);
         }
         std::vector<std::vector<std::uint32_t>> sorted;
+        sorted.reserve(kernels.size());
         for (auto& [unused, members] : kernels) {
             sorted.push_back(std::move(members));
         }

@@ -170,9 +170,8 @@ sim::Flops vector_of(const Module& module, const Computation& computation,
         return {};
     }
     const Shape* of = &instruction.shape;
-    if (instruction.opcode == "reduce" && !instruction.operands.empty()) {
-        of = &shape_of(computation, instruction, 0);
-    } else if (instruction.opcode == "compare" && !instruction.operands.empty()) {
+    if ((instruction.opcode == "reduce" || instruction.opcode == "compare") &&
+        !instruction.operands.empty()) {
         of = &shape_of(computation, instruction, 0);
     }
     if (of->kind != Shape::Kind::array || !is_floating(of->element)) {
