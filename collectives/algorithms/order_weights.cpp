@@ -132,7 +132,8 @@ public:
     /// Those of least norm of all supports.
     std::optional<Vector> best() {
         const unsigned all = (1U << orders_) - 1;
-        // Where all orders have some, every smaller support has a larger norm.
+        // Those of least norm are at right angles to all differences of such weights: others that are d away have a norm larger by
+        // d squared, and those that leave out an order are at least its weight away.
         constexpr double kSome = 1e-3;
         std::optional<Solution> best = on(all);
         if (best && std::ranges::min(best->w) > kSome) {

@@ -26,12 +26,14 @@ sim::Schedule no_messages(const collectives::ShiftTable& shifts) {
 /// Layers have the same few, which are found sooner in a row than by their key.
 constexpr std::size_t kMostSeen = 24;
 
-/// Whether they have one key, whatever they are for.
-bool same_messages(const workloads::Collective& one, const workloads::Collective& other) {
-    return one.operation == other.operation && one.step.has_value() == other.step.has_value() &&
-           (one.step ? one.step == other.step : one.bytes == other.bytes) &&
-           one.shift == other.shift && one.returning == other.returning &&
-           one.loads == other.loads && one.axes == other.axes;
+/// What tells schedules apart, whatever they are for.
+std::tuple<collectives::Operation, double, const std::vector<std::string>&,
+           const std::optional<collectives::RingStep>&, const std::vector<double>&, bool, int>
+key_of(const workloads::Collective& one) {
+    return {one.operation, one.step ? 0 : one.bytes.value(),
+            one.axes,      one.step,
+            one.loads,     one.returning,
+            one.shift};
 }
 
 }  // namespace
@@ -70,15 +72,13 @@ void StepSchedules::add(const workloads::Op& op, Build build) {
 
 std::uint32_t StepSchedules::of_collective(const workloads::Op& op) {
     const auto& collective = std::get<workloads::Collective>(op.work);
+    const auto key = key_of(collective);
     const auto seen = std::ranges::find_if(
-        first_seen_, [&](const auto& one) { return same_messages(*one.first, collective); });
+        first_seen_, [&](const auto& one) { return key_of(*one.first) == key; });
     if (seen != first_seen_.end()) {
         return seen->second;
     }
-    const auto [entry, added] = collectives_.try_emplace(
-        {collective.operation, collective.axes, collective.step ? 0 : collective.bytes.value(),
-         collective.step, collective.loads, collective.returning, collective.shift},
-        next());
+    const auto [entry, added] = collectives_.try_emplace(CollectiveKey(key), next());
     if (added) {
         add(op, [&] { return build(collective); });
     }

@@ -63,7 +63,7 @@ public:
 
 private:
     using CollectiveKey =
-        std::tuple<collectives::Operation, std::vector<std::string>, double,
+        std::tuple<collectives::Operation, double, std::vector<std::string>,
                    std::optional<collectives::RingStep>, std::vector<double>, bool, int>;
     using HandoverKey = std::tuple<topology::Point, int, double>;
 

@@ -46,7 +46,7 @@ private:
 };
 
 /// Names and tracks as lists, starts and ends as 64-bit numbers of picoseconds.
-py::tuple spans_of(const RunAnswer& answer) {
+py::tuple arrays_of_spans(const RunAnswer& answer) {
     Texts names;
     Texts tracks;
     std::string starts;
@@ -79,7 +79,7 @@ py::tuple call_run(const Options& texts, const py::object& scenario, const py::o
         write_trace(*answer, trace, trace_detail(options));
         write_run_report(*answer, options, source, report);
     });
-    return py::make_tuple(json, spans_of(*answer));
+    return py::make_tuple(json, arrays_of_spans(*answer));
 }
 
 std::string call_serve(const Options& texts, const py::object& scenario,

@@ -62,7 +62,7 @@ struct MirrorFold {
 
 /// The workload on a representative of each orbit of those of the mirrors that are symmetries of it; nothing where
 /// none is. Links that places share (hosts') are not looked into: with them nothing folds. `known`: of these mirrors, what was
-/// found out of schedules before.
+/// found out of schedules before. Tasks are not looked into: places that stand for each other have one graph.
 std::optional<MirrorFold> fold_by_mirrors(const Workload& workload, std::span<const Mirror> mirrors,
                                           KnownImages* known = nullptr);
 
