@@ -130,7 +130,7 @@ public:
         }
         step_.workload.graphs.resize(programs_.size());
         step_.members = programs.members();
-        layer_.assign(programs_.size(), -1);
+        under_way_.resize(programs_.size());
         shared_.resize(programs_.size());
         begun_.resize(programs_.size());
         for (std::size_t p = 0; p < programs_.size(); ++p) {
@@ -183,10 +183,7 @@ private:
         task.after = op.after;
         durations_.set(op, task);
         if (std::holds_alternative<workloads::Compute>(op.work)) {
-            if (op.layer != layer_[program]) {
-                layer_[program] = op.layer;
-                graph.marks.push_back(index);
-            }
+            mark(program, op.layer, index);
         } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
             task.operation = shared(program, schedules.of_host_transfer(op), Purpose::weights);
         } else if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
@@ -199,6 +196,23 @@ private:
             (handover->sends ? ends.sends : ends.receives) = index;
         }
         graph.tasks.push_back(std::move(task));
+    }
+
+    /// A layer's mark is its last compute but one: the latest at which nothing has begun that waits for its end, as gathers
+    /// for later layers do. So the last layers before one that has no such gathers are images of earlier ones, too.
+    void mark(std::uint32_t program, int layer, workloads::OpIndex compute) {
+        Layer& before = under_way_[program];
+        if (layer != before.number) {
+            if (before.computes.size() > 1) {
+                step_.workload.graphs[program].marks.push_back(
+                    *std::prev(before.computes.end(), 2));
+            } else if (!before.computes.empty()) {
+                step_.workload.graphs[program].marks.push_back(before.computes.back());
+            }
+            before.number = layer;
+            before.computes.clear();
+        }
+        before.computes.push_back(compute);
     }
 
     std::uint32_t add_operation(const sim::OperationSpec& spec) {
@@ -334,7 +348,12 @@ private:
     KnownCollectives& known_;
     Watch* watch_;
     LoweredStep step_;
-    std::vector<int> layer_;  ///< [program]: of the last compute
+    /// A layer, and what it has computed so far.
+    struct Layer {
+        int number = -1;
+        std::vector<workloads::OpIndex> computes;
+    };
+    std::vector<Layer> under_way_;  ///< [program]
     struct Shared {
         const workloads::Op* op = nullptr;
         std::uint32_t operation = sim::kNoOperation;  ///< once one of its programs has come to it

@@ -21,28 +21,40 @@ bool same_operation(const OperationSpec& a, const OperationSpec& b) {
            a.priority_class == b.priority_class;
 }
 
-/// Whether a stretch of a run repeats once more, in terms of the tasks that it ends, leaves open or passes over.
+/// Whether a stretch of a run repeats once more, in terms of the tasks that it starts and ends.
 class Stretch {
 public:
     Stretch(const RunState& state, const Components& components, std::uint32_t graph,
             const History& history, const Snapshot& from, const Snapshot& now)
         : state_(state),
           components_(components),
+          component_(components[graph]),
+          tasks_(state.workload.graphs[graph].tasks),
           graph_(graph),
           period_(now.mark - from.mark),
+          operations_(component_.operations_before[now.mark] -
+                      component_.operations_before[from.mark]),
           first_(from.lowest_open),
+          first_open_(now.lowest_open),
           last_(now.last_near_task(period_)),
-          ends_(last_ - first_ + 1) {
+          started_(last_ - first_ + 1),
+          ends_(started_.size()) {
         for (std::size_t i = from.ended_tasks; i < history.ended_log.size(); ++i) {
             ends_[history.ended_log[i].task - first_] = true;
         }
+        for (std::uint32_t task = first_; task <= last_; ++task) {
+            started_[task - first_] =
+                std::ranges::any_of(component_.places, [&](std::uint32_t place) {
+                    const std::uint32_t needs = state.task_needs[state.index_of(place, task)];
+                    return needs == 0 || needs == RunState::kTaskEnded;
+                });
+        }
         const std::size_t near = now.near_tasks(period_);
-        end_ = near < now.tasks.size()
-                   ? now.tasks[near]
-                   : static_cast<std::uint32_t>(state_.workload.graphs[graph_].tasks.size());
+        end_ =
+            near < now.tasks.size() ? now.tasks[near] : static_cast<std::uint32_t>(tasks_.size());
     }
 
-    /// How often at least: while all tasks have the same after them, open or not.
+    /// How often at least: while all tasks have the same after them, started or not.
     [[nodiscard]] std::uint32_t surely() {
         while (same_until_ + period_ < end_ && same(same_until_)) {
             ++same_until_;
@@ -51,17 +63,18 @@ public:
     }
     /// Whether once more than that often.
     [[nodiscard]] bool once_more(std::uint32_t repeats) const {
-        const std::uint32_t further = repeats * period_;
-        if (last_ + further + period_ >= end_) {
-            return false;
+        const std::uint32_t further = (repeats + 1) * period_;
+        for (std::uint32_t task = first_; task <= last_; ++task) {
+            if (started_[task - first_] && !starts_alike(task, repeats)) {
+                return false;
+            }
         }
         for (std::uint32_t task = first_; task <= last_; ++task) {
-            const std::uint32_t image = task + further;
-            const bool alike = image < same_until_ ||
-                               (ends_[task - first_] ? same(image)
-                                                     : begin_alike(state_, components_, graph_,
-                                                                   image, image + period_));
-            if (!alike) {
+            if (ends_[task - first_] &&
+                !std::ranges::all_of(state_.order.successors(graph_, task + further),
+                                     [&](std::uint32_t next) {
+                                         return is_started(next, further) || waits(next, further);
+                                     })) {
                 return false;
             }
         }
@@ -72,13 +85,57 @@ private:
     [[nodiscard]] bool same(std::uint32_t task) const {
         return same_task(state_, components_, graph_, task, task + period_);
     }
+    /// Whether the task's image in the next repeat begins as that in the last one did; of an operation, as that which is so
+    /// many on.
+    [[nodiscard]] bool starts_alike(std::uint32_t task, std::uint32_t repeats) const {
+        const std::uint32_t image = task + repeats * period_;
+        return image + period_ < end_ &&
+               (image < same_until_ ||
+                begin_alike(state_, components_, graph_, image, image + period_)) &&
+               (tasks_[task].operation == kNoOperation ||
+                component_.operations_before[image + period_] ==
+                    component_.operations_before[task] + (repeats + 1) * operations_);
+    }
+    /// Whether it is the image of a task that has started.
+    [[nodiscard]] bool is_started(std::uint32_t task, std::uint32_t further) const {
+        return task >= first_ + further && task <= last_ + further &&
+               started_[task - further - first_];
+    }
+    /// Whether it waits at every place for a task of its own graph when images so many tasks on are as their originals are now.
+    [[nodiscard]] bool waits(std::uint32_t task, std::uint32_t further) const {
+        std::vector<std::uint32_t> before = tasks_[task].after;
+        const auto is_shared = [&](std::uint32_t some) { return components_.shared(tasks_[some]); };
+        if (is_shared(task) || std::ranges::any_of(before, is_shared)) {
+            return false;
+        }
+        for (std::uint32_t some = task; tasks_[task].operation == kNoOperation && some-- > 0;) {
+            if (tasks_[some].operation == kNoOperation &&
+                tasks_[some].resource == tasks_[task].resource) {
+                before.push_back(some);
+                break;
+            }
+        }
+        return std::ranges::all_of(component_.places, [&](std::uint32_t place) {
+            return std::ranges::any_of(before, [&](std::uint32_t some) {
+                return some >= first_open_ + further &&
+                       (some > last_ + further ||
+                        state_.task_needs[state_.index_of(place, some - further)] !=
+                            RunState::kTaskEnded);
+            });
+        });
+    }
 
     const RunState& state_;
     const Components& components_;
+    const Component& component_;
+    const std::vector<Task>& tasks_;
     std::uint32_t graph_;
-    std::uint32_t period_;  ///< tasks
+    std::uint32_t period_;      ///< tasks
+    std::uint32_t operations_;  ///< of it
     std::uint32_t first_;
+    std::uint32_t first_open_;           ///< now
     std::uint32_t last_;                 ///< that has been touched
+    std::vector<bool> started_;          ///< [task - first_]: at some place
     std::vector<bool> ends_;             ///< [task - first_]: in the stretch, at some place
     std::uint32_t end_ = 0;              ///< the first of the tasks far ahead
     std::uint32_t same_until_ = first_;  ///< below it all are the same one period on

@@ -10,8 +10,9 @@
 namespace podsim::sim {
 
 /// How often the run of the component between two snapshots of its history, of which `now` is the image of `from`,
-/// repeats. For each repeat, what ends in it must be the same task one period on, and what it leaves open or has not
-/// touched must begin in the same way; and none of that may be one of the tasks far ahead.
+/// repeats. For each repeat, what has started by its end must begin in the same way one period on, as the operation that is
+/// as many on, and must not be one of the tasks far ahead; and what follows the tasks that end in it must have started,
+/// too, or wait for another, whatever it is: it may be numbered differently there, or do something else.
 std::uint32_t repeats_possible(const RunState& state, const Components& components,
                                std::uint32_t graph, const History& history, const Snapshot& from,
                                const Snapshot& now);

@@ -6,7 +6,10 @@
 namespace podsim::sim {
 namespace {
 
-constexpr std::size_t kSnapshots = 4;  ///< the longest period looked for, in marks
+/// The longest period looked for, in marks, and that of states of more bytes together.
+constexpr std::size_t kSnapshots = 16;
+constexpr std::size_t kLargeSnapshots = 4;
+constexpr std::size_t kLarge = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -111,10 +114,17 @@ void Reuse::advance_lowest_open(std::uint32_t graph) {
 void Reuse::remember(History& history, Snapshot now) {
     now.state.shrink();
     history.snapshots.push_back(std::move(now));
-    if (history.snapshots.size() <= kSnapshots) {
+    std::size_t bytes = 0;
+    for (const Snapshot& snapshot : history.snapshots) {
+        bytes += snapshot.size_in_bytes();
+    }
+    const std::size_t most = bytes > kLarge ? kLargeSnapshots : kSnapshots;
+    if (history.snapshots.size() <= most) {
         return;
     }
-    history.snapshots.pop_front();
+    while (history.snapshots.size() > most) {
+        history.snapshots.pop_front();
+    }
     // The log is only needed since the oldest snapshot.
     const std::size_t unneeded = history.snapshots.front().ended_tasks;
     history.ended_log.erase(history.ended_log.begin(),

@@ -1,12 +1,12 @@
 // Exact reuse of what repeats.
 //
-// Identical layers reach a steady state. At the end of the first task of a layer (a mark) the whole state of a component
+// Identical layers reach a steady state. At the end of one task of each layer (a mark) the whole state of a component
 // is written down relative to the instant and to the mark (take_snapshot.h): pending events, busy links and what waits
 // for them, counters of open operations, needs of open tasks, with operations and tasks renumbered. If it equals the
-// state at an earlier mark (snapshot.h), the run between the two will repeat for as long as the tasks that it reaches
-// have images with the same durations, schedules and dependencies one period on; of those that it leaves open nothing
-// that comes after them counts (repeats_possible.h). Those repeats are skipped: the clock, the numbers and the totals
-// move, the state stays (skip_repeats.h).
+// state at an earlier mark (snapshot.h), the run between the two will repeat for as long as the tasks that it starts
+// have images with the same durations, schedules and dependencies one period on, and no other task starts
+// (repeats_possible.h). Those repeats are skipped: the clock, the numbers and the totals move, the state stays, and what
+// follows the tasks that have ended meanwhile has so many needs less (skip_repeats.h).
 //
 // Why this is exact: the executor is a deterministic function of its state; shifting time and renumbering operations
 // and tasks in their order changes no comparison that it makes. The period is the distance of the marks and may exceed

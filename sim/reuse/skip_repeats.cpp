@@ -1,6 +1,7 @@
 #include "sim/reuse/skip_repeats.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,11 +35,9 @@ public:
         }
         count_events();
         for (const OpenTask& task : open) {
-            state_.task_needs[task.image] = task.needs;
+            assert(state_.task_needs[task.image] == 0 && "what runs has an image that runs");
             state_.began[task.image] = task.began;
         }
-        history_.highest_touched =
-            std::max(history_.highest_touched, last_touched_ + skipped.tasks);
         move_links(skipped);
         move_messages(skipped);
         move_operations(skipped);
@@ -50,12 +49,12 @@ public:
 private:
     struct OpenTask {
         std::size_t image = 0;
-        std::uint32_t needs = 0;
         Time began;
     };
 
     [[nodiscard]] std::vector<OpenTask> images_of_open_tasks(const Skipped& skipped) const;
     void repeat_ended();
+    void end(std::uint32_t place, std::uint32_t task);
     void count_events();
     void move_links(const Skipped& skipped);
     void move_messages(const Skipped& skipped);
@@ -76,14 +75,14 @@ private:
     std::uint32_t operations_;       ///< in a period
 };
 
+/// Of those that run.
 std::vector<Skipper::OpenTask> Skipper::images_of_open_tasks(const Skipped& skipped) const {
     std::vector<OpenTask> open;
     for (const std::uint32_t place : component_.places) {
         for (std::uint32_t task = from_.lowest_open; task <= last_touched_; ++task) {
             const std::size_t at = state_.index_of(place, task);
-            if (state_.task_needs[at] != RunState::kTaskEnded) {
-                open.push_back({at + skipped.tasks, state_.task_needs[at],
-                                state_.began[at] + skipped.later_by});
+            if (state_.task_needs[at] == 0) {
+                open.push_back({at + skipped.tasks, state_.began[at] + skipped.later_by});
             }
         }
     }
@@ -101,7 +100,7 @@ void Skipper::repeat_ended() {
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
             const std::uint32_t task = ended.task + period_ * repeat;
             const Time later_by = span_ * repeat;
-            state_.task_needs[state_.index_of(ended.place, task)] = RunState::kTaskEnded;
+            end(ended.place, task);
             if (state_.observer != nullptr) {
                 state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
                                             began + later_by - span_, ended.ended + later_by);
@@ -109,6 +108,16 @@ void Skipper::repeat_ended() {
         }
     }
     state_.open_tasks -= (history_.ended_log.size() - from_.ended_tasks) * repeats_;
+}
+
+/// Those that follow it, images or not, have one need less.
+void Skipper::end(std::uint32_t place, std::uint32_t task) {
+    state_.task_needs[state_.index_of(place, task)] = RunState::kTaskEnded;
+    for (const std::uint32_t next : state_.order.successors(graph_, task)) {
+        std::uint32_t& needs = state_.task_needs[state_.index_of(place, next)];
+        needs -= needs == RunState::kTaskEnded ? 0 : 1;
+        history_.highest_touched = std::max(history_.highest_touched, next);
+    }
 }
 
 /// Between two equal states lie as many hops as the operations of a period have.

@@ -4,6 +4,11 @@
 
 namespace podsim::sim {
 
+std::size_t Snapshot::size_in_bytes() const {
+    return state.size_in_bytes() + tasks.size() * sizeof(tasks[0]) +
+           needs.size() * sizeof(needs[0]) + links.size() * sizeof(links[0]);
+}
+
 std::size_t Snapshot::near_tasks(std::uint32_t period) const {
     std::uint32_t last = mark;
     std::size_t near = 0;

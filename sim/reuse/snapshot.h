@@ -28,6 +28,7 @@ struct Snapshot {
     std::vector<std::int64_t> needs;
     std::vector<LinkTotals> links;  ///< those of the component; they may differ
 
+    [[nodiscard]] std::size_t size_in_bytes() const;
     /// How many of `tasks` belong to what repeats with that period; the rest lies more than a period on.
     [[nodiscard]] std::size_t near_tasks(std::uint32_t period) const;
     /// The last of them; there must be one.

@@ -28,7 +28,7 @@ struct Task {
 
 struct TaskGraph {
     std::vector<Task> tasks{};
-    /// Tasks at which the state may repeat, ascending: the first of each layer.
+    /// Tasks at which the state may repeat, ascending: one of each layer.
     std::vector<std::uint32_t> marks{};
 };
 

@@ -1,8 +1,10 @@
 // Runs that skip what repeats are those that play all, to the picosecond, for layers drawn at random.
 #include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/sim/kernel_support.h"
@@ -28,8 +30,12 @@ std::vector<Send> few_sends(std::mt19937_64& random) {
     return sends;
 }
 
+/// How the last layer but `kUnlikeAtEnd` may differ.
+enum class Ending { alike, without_operation, work_in_its_place, leads_elsewhere };
+constexpr std::uint32_t kUnlikeAtEnd = 2;
+
 /// Layers of two tasks of work and two operations with needs in the layer and the one before; one layer in the middle may
-/// differ. Work at one place may be slower.
+/// differ, and one before the end. Work at one place may be slower.
 Workload random_layers(std::uint64_t seed, bool memory = false) {
     std::mt19937_64 random(seed);
     const auto places = static_cast<int>(1 + random() % 5);
@@ -53,27 +59,44 @@ Workload random_layers(std::uint64_t seed, bool memory = false) {
     const std::uint32_t odd = random() % 2 == 0 ? 31 : kLayers;
     const auto classes = static_cast<std::uint32_t>(1 + random() % 2);
     const std::uint64_t needs = random();
+    const auto ending = static_cast<Ending>(random() % 4);
     TaskGraph& graph = workload.graphs[0];
+    const auto add = [&](Task task, std::vector<std::uint32_t> after) {
+        task.after = std::move(after);
+        graph.tasks.push_back(std::move(task));
+        return static_cast<std::uint32_t>(graph.tasks.size() - 1);
+    };
+    const auto add_operation = [&](std::uint32_t schedule, std::uint32_t priority_class,
+                                   std::int64_t launch, std::vector<std::uint32_t> after) {
+        workload.operations.push_back({.schedule = schedule, .priority_class = priority_class});
+        const auto number = static_cast<std::uint32_t>(workload.operations.size() - 1);
+        return add(operation(number, {launch}), std::move(after));
+    };
+    std::vector<std::array<std::uint32_t, 4>> layers;
     for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
-        const std::uint32_t task = 4 * layer;
-        const auto number = static_cast<std::uint32_t>(workload.operations.size());
-        graph.marks.push_back(task);
-        graph.tasks.push_back(work(first + (layer == odd ? 13 : 0)));
-        graph.tasks.push_back(operation(number, {5}));
-        graph.tasks.push_back(
-            work(second + (alternate && layer % 2 == 0 ? 20 : 0), needs % 2 == 0 ? 1 : 0));
-        graph.tasks.push_back(operation(number + 1));
-        graph.tasks[task + 1].after = {task};
-        graph.tasks[task + 2].after = {(needs & 2U) != 0 ? task : task + 1};
-        graph.tasks[task + 3].after = {task + 2};
+        const bool unlike = layer == kLayers - 1 - kUnlikeAtEnd;
+        std::array<std::uint32_t, 4> tasks{};
+        std::vector<std::uint32_t> before;
         if (layer > 0) {
-            graph.tasks[task].after = {(needs & 4U) != 0 ? task - 1 : task - 3};
-            if ((needs & 8U) != 0) {
-                graph.tasks[task + 1].after.push_back(task - 1);
-            }
+            before = {layers.back()[(needs & 4U) != 0 ? 3 : 1]};
         }
-        workload.operations.push_back({.schedule = 0, .priority_class = 0});
-        workload.operations.push_back({.schedule = 1, .priority_class = classes - 1});
+        tasks[0] = add(work(first + (layer == odd ? 13 : 0)), before);
+        graph.marks.push_back(tasks[0]);
+        before = {tasks[0]};
+        if ((needs & 8U) != 0 && layer > 0) {
+            before.push_back(layers.back()[3]);
+        }
+        tasks[1] = unlike && ending == Ending::without_operation   ? tasks[0]
+                   : unlike && ending == Ending::work_in_its_place ? add(work(5, 2), before)
+                                                                   : add_operation(0, 0, 5, before);
+        tasks[2] =
+            add(work(second + (alternate && layer % 2 == 0 ? 20 : 0), needs % 2 == 0 ? 1 : 0),
+                {(needs & 2U) != 0 ? tasks[0] : tasks[1]});
+        tasks[3] = add_operation(1, classes - 1, 0, {tasks[2]});
+        if (unlike && ending == Ending::leads_elsewhere) {
+            add(work(40, 3), {tasks[(needs & 16U) != 0 ? 1 : 0], layers.back()[3]});
+        }
+        layers.push_back(tasks);
     }
     if (memory) {
         share_memory(workload, random);

@@ -169,24 +169,24 @@ TEST(ReuseTest, ForgetsWhatWasBeforeASkip) {
     EXPECT_EQ(run.state.result.events, 5U + 3 + 3);
 }
 
-/// The longest period looked for is four marks: of five different tasks, none is found.
-TEST(ReuseTest, LooksBackFourMarks) {
+/// The longest period looked for is sixteen marks: of seventeen different tasks, none is found.
+TEST(ReuseTest, LooksBackSixteenMarks) {
     const auto moved_at = [](int period) {
         std::vector<std::int64_t> durations;
-        for (int i = 0; i < 40; ++i) {
+        for (int i = 0; i < 100; ++i) {
             durations.push_back(100 + i % period);
         }
         const Workload workload = tasks_in_a_row(durations);
         ByHand run(workload);
-        for (int task = 0; task < 30; ++task) {
+        for (int task = 0; task < 90; ++task) {
             if (run.end_next()) {
                 return task;
             }
         }
         return -1;
     };
-    EXPECT_EQ(moved_at(4), 4);
-    EXPECT_EQ(moved_at(5), -1);
+    EXPECT_EQ(moved_at(16), 16);
+    EXPECT_EQ(moved_at(17), -1);
 }
 
 /// What is due in this instant is played first.

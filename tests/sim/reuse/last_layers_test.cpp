@@ -1,0 +1,162 @@
+// How far repeats reach towards layers that are not as those before, counted by hand; and how long states are remembered.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/kernel_support.h"
+
+namespace podsim::sim {
+namespace {
+
+/// How many events are played with reuse, which must be the same run.
+std::uint64_t played_of(const Workload& workload) {
+    Recorder seen;
+    Recorder expected;
+    const ExecutionResult run = execute(workload, &seen, true);
+    const ExecutionResult played = execute(workload, &expected, false);
+    for (const auto what : {&Recorder::began, &Recorder::ended}) {
+        std::ranges::sort(seen.*what);
+        std::ranges::sort(expected.*what);
+        EXPECT_EQ(seen.*what, expected.*what);
+    }
+    EXPECT_EQ(run.events, played.events);
+    EXPECT_EQ(run.end, played.end);
+    return run.played_events;
+}
+
+/// Ten layers: A and B of 100, one after the other, and beside them G of 50, which the next layer's A needs, from the end of
+/// the layer before on. The last has no G, so that what follows on it has a number less than it would have. Then C.
+///   G0 = 0, layer k < 9: G(k+1) = 3k + 1, A = 3k + 2, B = 3k + 3; A9 = 28, B9 = 29, C = 30
+/// The marks are the As.
+Workload layers_with_one_task_less_at_the_end() {
+    constexpr std::uint32_t kLayers = 10;
+    Workload workload = workload_of(row_of(2, false, {0}), {}, {});
+    std::vector<Task>& tasks = workload.graphs[0].tasks;
+    tasks.push_back(work(50, 1));
+    std::uint32_t gathered = 0;
+    std::vector<std::uint32_t> before;
+    for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
+        std::vector<std::uint32_t> needs = before;
+        needs.push_back(gathered);
+        if (layer + 1 < kLayers) {
+            gathered = static_cast<std::uint32_t>(tasks.size());
+            tasks.push_back(work(50, 1, before));
+        }
+        workload.graphs[0].marks.push_back(static_cast<std::uint32_t>(tasks.size()));
+        tasks.push_back(work(100, 0, needs));
+        before = {static_cast<std::uint32_t>(tasks.size())};
+        tasks.push_back(work(100, 0, {before[0] - 1}));
+    }
+    tasks.push_back(work(30, 0, before));
+    return workload;
+}
+
+// When A1 has ended (350) the state is that at the end of A0 (150): B runs, the next G has ended, the one after it waits for
+// B. The image of A1 may be any up to A8: there B8 runs and G9 has ended, and A9 has the number that a G10 would have, but
+// waits for B8 as that would. Seven repeats of three tasks, at two places, of 2 x 31.
+TEST(LastLayersTest, WhatHasNotBegunMayBeAnotherTask) {
+    EXPECT_EQ(played_of(layers_with_one_task_less_at_the_end()), 2 * (31U - 7 * 3));
+}
+
+// D follows G9 alone and so would begin before A8 ends: six repeats, to A7. At the end of A8 G8, G9 and D have ended.
+TEST(LastLayersTest, NothingElseMayBegin) {
+    Workload workload = layers_with_one_task_less_at_the_end();
+    workload.graphs[0].tasks.push_back(work(10, 2, {25}));
+    EXPECT_EQ(played_of(workload), 2 * (32U - 6 * 3));
+}
+
+// D needs B8, too, which runs at the end of A8: seven repeats; or A8, which has ended: six.
+TEST(LastLayersTest, WhatWaitsForATaskThatRunsMayFollowOneThatEnds) {
+    Workload waits = layers_with_one_task_less_at_the_end();
+    waits.graphs[0].tasks.push_back(work(10, 2, {25, 27}));
+    EXPECT_EQ(played_of(waits), 2 * (32U - 7 * 3));
+    Workload begins = layers_with_one_task_less_at_the_end();
+    begins.graphs[0].tasks.push_back(work(10, 2, {25, 26}));
+    EXPECT_EQ(played_of(begins), 2 * (32U - 6 * 3));
+}
+
+// So does what follows the one before it on a resource: C of the second, which is free, and of the first, where B8 runs.
+TEST(LastLayersTest, WhatWaitsForItsResourceWaits) {
+    Workload free = layers_with_one_task_less_at_the_end();
+    free.graphs[0].tasks[28].resource = 2;  // A9
+    free.graphs[0].tasks[28].after = {25};
+    EXPECT_EQ(played_of(free), 2 * (31U - 6 * 3));
+    Workload busy = layers_with_one_task_less_at_the_end();
+    busy.graphs[0].tasks[28].after = {25};
+    EXPECT_EQ(played_of(busy), 2 * (31U - 7 * 3));
+}
+
+// Twelve layers of W (100) and operations S (a message each), Z (150 until it is launched) and Y, which follows the Z before:
+//   Y = 4k, W = 4k + 1, S = 4k + 2, Z = 4k + 3
+// When W2 has ended (300) the state is that of 200: S and Z of its layer are under way, the next W and the Z before run, and
+// Y waits for that. The image may be any W up to W10, since W11 runs then. One layer's Y may be work in place of an operation,
+// which comes to nothing as long as it waits; but S and Z of that layer are then not as many operations on as tasks.
+TEST(LastLayersTest, OperationsMustBeAsManyOn) {
+    constexpr std::uint32_t kLayers = 12;
+    const auto repeats = [](std::uint32_t work_instead) {
+        const std::vector<std::uint32_t> one_role(2);
+        Workload workload = workload_of(
+            row_of(2, true, {0}),
+            {schedule_of({{.bytes = 50}}, 1, one_role), schedule_of({}, 1, one_role)}, {});
+        workload.operations.clear();
+        std::vector<Task>& tasks = workload.graphs[0].tasks;
+        const auto add_operation = [&](std::uint32_t schedule, std::int64_t launch) {
+            workload.operations.push_back({.schedule = schedule, .priority_class = 0});
+            tasks.push_back(
+                operation(static_cast<std::uint32_t>(workload.operations.size() - 1), {launch}));
+        };
+        for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
+            const std::uint32_t first = 4 * layer;
+            if (layer == work_instead) {
+                tasks.push_back(work(1, 1));
+            } else {
+                add_operation(1, 1);
+            }
+            if (layer > 0) {
+                tasks[first].after = {first - 1};
+            }
+            workload.graphs[0].marks.push_back(first + 1);
+            tasks.push_back(work(100, 0));
+            add_operation(0, 10);
+            add_operation(1, 150);
+            tasks[first + 2].after = tasks[first + 3].after = {first + 1};
+        }
+        // Of each layer and place four tasks and a hop, at two places.
+        const std::uint64_t skipped = std::uint64_t{kLayers} * 10 - played_of(workload);
+        EXPECT_EQ(skipped % 10, 0U);
+        return skipped / 10;
+    };
+    EXPECT_EQ(repeats(kLayers), 8U);
+    EXPECT_EQ(repeats(kLayers - 1), 8U);
+    EXPECT_EQ(repeats(kLayers - 2), 7U);
+}
+
+// Thirty layers, every fifth the same. When W5 has ended the state is that at the end of W0: four repeats of five layers, until
+// W26 runs, each of two tasks and a hop at every place. Of states of more than a megabyte together four are remembered, and
+// five layers are not found: on 8192 places one has more than 32 bytes a place, 8 for the task that runs and 8 for the one that
+// waits, 16 for a link's totals.
+TEST(LastLayersTest, FewLargeStatesAreRemembered) {
+    const auto skipped = [](int places) {
+        const std::vector<std::uint32_t> one_role(static_cast<std::size_t>(places));
+        Workload workload =
+            workload_of(row_of(places, true, {0}), {schedule_of({{.bytes = 5}}, 1, one_role)}, {});
+        workload.operations.clear();
+        std::vector<Task>& tasks = workload.graphs[0].tasks;
+        for (std::uint32_t layer = 0; layer < 30; ++layer) {
+            workload.graphs[0].marks.push_back(2 * layer);
+            tasks.push_back(work(100 + 10 * std::int64_t{layer % 5}, 0));
+            workload.operations.push_back({.schedule = 0, .priority_class = 0});
+            tasks.push_back(operation(layer));
+            tasks.back().after = {2 * layer};
+        }
+        const ExecutionResult run = execute(workload, nullptr, true);
+        EXPECT_EQ(run.events, std::uint64_t{30} * 3 * workload.machine.places);
+        return run.events - run.played_events;
+    };
+    EXPECT_EQ(skipped(2), 4U * 5 * 3 * 2);
+    EXPECT_EQ(skipped(8192), 0U);
+}
+
+}  // namespace
+}  // namespace podsim::sim
