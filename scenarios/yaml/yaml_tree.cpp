@@ -321,10 +321,11 @@ std::string read_text_file(const std::string& path, const FileLimit& limit) {
                                           reason == 0 ? "unknown reason" : std::strerror(reason)),
                               "check the path and its permissions", mark);
     }
+    constexpr std::size_t kAtOnce = std::size_t{1} << 16;
     std::string text;
     while (file && text.size() <= limit.bytes) {
         const std::size_t read = text.size();
-        text.resize(std::min(read + kLargestFile, limit.bytes + 1));
+        text.resize(std::min(read + kAtOnce, limit.bytes + 1));
         file.read(text.data() + read, static_cast<std::streamsize>(text.size() - read));
         text.resize(read + static_cast<std::size_t>(file.gcount()));
     }

@@ -38,16 +38,22 @@ public:
           first_open_(now.lowest_open),
           last_(now.last_near_task(period_)),
           started_(last_ - first_ + 1),
+          takes_part_(started_.size()),
           ends_(started_.size()) {
         for (std::size_t i = from.ended_tasks; i < history.ended_log.size(); ++i) {
-            ends_[history.ended_log[i].task - first_] = true;
+            const std::size_t task = history.ended_log[i].task - first_;
+            ends_[task] = takes_part_[task] = true;
         }
-        for (std::uint32_t task = first_; task <= last_; ++task) {
-            started_[task - first_] =
-                std::ranges::any_of(component_.places, [&](std::uint32_t place) {
-                    const std::uint32_t needs = state.task_needs[state.index_of(place, task)];
-                    return needs == 0 || needs == RunState::kTaskEnded;
-                });
+        for (const std::uint32_t place : component_.places) {
+            for (std::uint32_t task = first_; task <= last_; ++task) {
+                const std::uint32_t needs = state.task_needs[state.index_of(place, task)];
+                if (needs == 0) {
+                    takes_part_[task - first_] = true;
+                }
+                if (needs == 0 || needs == RunState::kTaskEnded) {
+                    started_[task - first_] = true;
+                }
+            }
         }
         const std::size_t near = now.near_tasks(period_);
         end_ =
@@ -65,7 +71,7 @@ public:
     [[nodiscard]] bool once_more(std::uint32_t repeats) const {
         const std::uint32_t further = (repeats + 1) * period_;
         for (std::uint32_t task = first_; task <= last_; ++task) {
-            if (started_[task - first_] && !starts_alike(task, repeats)) {
+            if (takes_part_[task - first_] && !starts_alike(task, repeats)) {
                 return false;
             }
         }
@@ -136,6 +142,7 @@ private:
     std::uint32_t first_open_;           ///< now
     std::uint32_t last_;                 ///< that has been touched
     std::vector<bool> started_;          ///< [task - first_]: at some place
+    std::vector<bool> takes_part_;       ///< [task - first_]: runs, or ends in the stretch
     std::vector<bool> ends_;             ///< [task - first_]: in the stretch, at some place
     std::uint32_t end_ = 0;              ///< the first of the tasks far ahead
     std::uint32_t same_until_ = first_;  ///< below it all are the same one period on

@@ -53,6 +53,9 @@ private:
     };
 
     [[nodiscard]] std::vector<OpenTask> images_of_open_tasks(const Skipped& skipped) const;
+    [[nodiscard]] std::uint32_t images_begun(std::uint32_t place, std::uint32_t task) const;
+    [[nodiscard]] Time began(std::uint32_t place, std::uint32_t task, std::uint32_t begun,
+                             std::uint32_t periods) const;
     void repeat_ended();
     void end(std::uint32_t place, std::uint32_t task);
     void count_events();
@@ -82,32 +85,55 @@ std::vector<Skipper::OpenTask> Skipper::images_of_open_tasks(const Skipped& skip
         for (std::uint32_t task = from_.lowest_open; task <= last_touched_; ++task) {
             const std::size_t at = state_.index_of(place, task);
             if (state_.task_needs[at] == 0) {
-                open.push_back({at + skipped.tasks, state_.began[at] + skipped.later_by});
+                open.push_back(
+                    {at + skipped.tasks, began(place, task, images_begun(place, task), repeats_)});
             }
         }
     }
     return open;
 }
 
-/// What ended in the period ends again in each repeat. What ran already when the period began has an image that runs now,
-/// and may have begun earlier or later in relation to that: repeats begin as the image did.
+/// How many images of the task, each a period on from the one before, have begun.
+std::uint32_t Skipper::images_begun(std::uint32_t place, std::uint32_t task) const {
+    std::uint32_t images = 0;
+    for (task += period_; task <= last_touched_; task += period_) {
+        const std::uint32_t needs = state_.task_needs[state_.index_of(place, task)];
+        if (needs != 0 && needs != RunState::kTaskEnded) {
+            break;
+        }
+        ++images;
+    }
+    return images;
+}
+
+/// When the task's image that many periods on begins, of whose images so many have begun. Those may have begun earlier or
+/// later in relation to each other, but the last of them did in the period: from there on each begins one period later.
+Time Skipper::began(std::uint32_t place, std::uint32_t task, std::uint32_t begun,
+                    std::uint32_t periods) const {
+    const std::uint32_t known = std::min(begun, periods);
+    return state_.began[state_.index_of(place, task + known * period_)] + span_ * (periods - known);
+}
+
+/// What ended in the period ends again in each repeat.
 void Skipper::repeat_ended() {
+    // Before what follows has fewer needs.
+    std::vector<std::uint32_t> begun;
     for (std::size_t i = from_.ended_tasks; i < history_.ended_log.size(); ++i) {
-        const EndedTask& ended = history_.ended_log[i];
-        const Time began = ended.began < from_.now
-                               ? state_.began[state_.index_of(ended.place, ended.task + period_)]
-                               : ended.began + span_;
+        begun.push_back(images_begun(history_.ended_log[i].place, history_.ended_log[i].task));
+    }
+    for (std::size_t i = 0; i < begun.size(); ++i) {
+        const EndedTask& ended = history_.ended_log[from_.ended_tasks + i];
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
             const std::uint32_t task = ended.task + period_ * repeat;
-            const Time later_by = span_ * repeat;
             end(ended.place, task);
             if (state_.observer != nullptr) {
                 state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
-                                            began + later_by - span_, ended.ended + later_by);
+                                            began(ended.place, ended.task, begun[i], repeat),
+                                            ended.ended + span_ * repeat);
             }
         }
     }
-    state_.open_tasks -= (history_.ended_log.size() - from_.ended_tasks) * repeats_;
+    state_.open_tasks -= begun.size() * repeats_;
 }
 
 /// Those that follow it, images or not, have one need less.

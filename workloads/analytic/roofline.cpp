@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -338,26 +336,28 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
 
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    // Layers repeat their collectives: the bound of each kind is worked out once.
-    std::map<std::tuple<collectives::Operation, std::vector<std::string>, double, bool, int>,
-             sim::Seconds>
-        bounds;
+    // Layers repeat their collectives: the bound of each kind is worked out once, where kinds are few.
+    constexpr std::size_t kMostKinds = 64;
+    std::vector<std::pair<const Collective*, sim::Seconds>> bounds;
     const auto bound_of = [&](const Collective& collective) {
-        const auto [bound, added] =
-            bounds.try_emplace({collective.operation, collective.axes, collective.bytes.value(),
-                                collective.returning, collective.shift});
-        if (added) {
-            bound->second = collectives::physical_bound(
-                {.operation = collective.operation,
-                 .slice = slice,
-                 .members = {mesh.group(collective.axes), collective.loads.empty()
-                                                              ? mesh.across(collective.axes)
-                                                              : topology::SliceFactor{}},
-                 .bytes = collective.bytes,
-                 .ends = ends_of(collective, slice, mesh)},
-                rates.ici_one_way, rates.between_slices);
+        const auto known = std::ranges::find_if(
+            bounds, [&](const auto& bound) { return *bound.first == collective; });
+        if (known != bounds.end()) {
+            return known->second;
         }
-        return bound->second;
+        const sim::Seconds bound = collectives::physical_bound(
+            {.operation = collective.operation,
+             .slice = slice,
+             .members = {mesh.group(collective.axes), collective.loads.empty()
+                                                          ? mesh.across(collective.axes)
+                                                          : topology::SliceFactor{}},
+             .bytes = collective.bytes,
+             .ends = ends_of(collective, slice, mesh)},
+            rates.ici_one_way, rates.between_slices);
+        if (bounds.size() < kMostKinds) {
+            bounds.emplace_back(&collective, bound);
+        }
+        return bound;
     };
     sim::Seconds longest;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {

@@ -150,6 +150,23 @@ TEST(RooflineLinks, UnequalMembersOfAnExchange) {
     EXPECT_EQ(roofline_lower(programs, slice, mesh, link_rates(10, 10, 1)).time.value(), 7);
 }
 
+// Collectives that differ in their members' loads alone have bounds of their own.
+TEST(RooflineLinks, ExchangesOfUnequalLoadsOneAfterTheOther) {
+    const Lattice slice = one_ring(4);
+    const DeviceMesh mesh(slice, {{"expert", {{0, 1, 4}}}});
+    const MachineRates rates = link_rates(10, 10, 1);
+    Collective one{Operation::all_to_all, Purpose::expert, {"expert"}, sim::Bytes(64)};
+    one.loads = {2, 1, 0.5, 0.5};
+    Collective other = one;
+    other.loads = {1, 1, 1, 1};
+    const auto serial = [&](const StepProgram& program) {
+        return roofline_serial(program, slice, mesh, rates).value();
+    };
+    EXPECT_NE(serial(program_of({one})), serial(program_of({other})));
+    EXPECT_EQ(serial(program_of({one, other, one})),
+              serial(program_of({one})) + serial(program_of({other})) + serial(program_of({one})));
+}
+
 // Ranks of an axis of two factors, inner one first, are not in the order of the chips.
 TEST(RooflineLinks, LoadsByThePlacesOfAGroup) {
     const Lattice slice{{4, 2, 1}, {true, false, false}, {}};
