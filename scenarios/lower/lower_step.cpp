@@ -198,16 +198,18 @@ private:
         graph.tasks.push_back(std::move(task));
     }
 
-    /// A layer's mark is its last compute but one: the latest at which nothing has begun that waits for its end, as gathers
-    /// for later layers do. So the last layers before one that has no such gathers are images of earlier ones, too.
+    /// The state may repeat at a layer's last compute but one, and a picosecond before the last ends: the latest at which nothing has
+    /// begun that waits for the layer's end, as gathers for later layers do. So the last layers before one that has no such
+    /// gathers are images of earlier ones, too.
     void mark(std::uint32_t program, int layer, workloads::OpIndex compute) {
         Layer& before = under_way_[program];
         if (layer != before.number) {
+            sim::TaskGraph& graph = step_.workload.graphs[program];
             if (before.computes.size() > 1) {
-                step_.workload.graphs[program].marks.push_back(
-                    *std::prev(before.computes.end(), 2));
+                graph.marks.push_back(*std::prev(before.computes.end(), 2));
+                graph.early_marks.push_back(before.computes.back());
             } else if (!before.computes.empty()) {
-                step_.workload.graphs[program].marks.push_back(before.computes.back());
+                graph.marks.push_back(before.computes.back());
             }
             before.number = layer;
             before.computes.clear();

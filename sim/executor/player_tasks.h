@@ -167,6 +167,9 @@ void Player<Pending>::deliver(const Batch<Members>& batch) {
                 wake_memory(place);
             }
             break;
+        case EventKind::mark_reached:
+            reuse_->reach_mark(batch.members[0], batch.number);
+            break;
         case EventKind::operation_launched:
             for (const std::uint32_t place : batch.members) {
                 start_operation(place, state_.graph_at(place).tasks[batch.number].operation);
@@ -197,6 +200,9 @@ void Player<Pending>::start_task(std::uint32_t place, std::uint32_t task) {
         begin_work(place, task, spec, duration);
     }
     pending_.task(kind, state_.now + duration, task, place);
+    if (reuse_ && duration.ps > 0 && reuse_->is_early_mark(place, task)) {
+        pending_.task(EventKind::mark_reached, state_.now + duration - Time{1}, task, place);
+    }
 }
 
 template <class Pending>

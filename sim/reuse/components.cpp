@@ -131,6 +131,10 @@ void Components::set_marks() {
         for (const std::uint32_t mark : spec.marks) {
             component.is_mark[mark] = true;
         }
+        component.is_early_mark.resize(spec.early_marks.empty() ? 0 : spec.tasks.size());
+        for (const std::uint32_t mark : spec.early_marks) {
+            component.is_early_mark[mark] = true;
+        }
     }
 }
 

@@ -20,7 +20,8 @@ struct Component {
     std::vector<std::uint32_t> shared_tasks;  ///< that take part in operations with other graphs
     std::vector<std::uint32_t> links;         ///< of its operations: servers of a set
     bool apart = true;  ///< nobody else uses one of them, or a memory that may have to be shared
-    std::vector<bool> is_mark;  ///< [task]; empty: nothing is reused
+    std::vector<bool> is_mark;          ///< [task]; empty: nothing is reused
+    std::vector<bool> is_early_mark{};  ///< [task]; empty: there are none
 };
 
 /// Those of a workload, one for each graph. Derived once and never changed.

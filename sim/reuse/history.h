@@ -14,7 +14,6 @@ namespace podsim::sim {
 struct EndedTask {
     std::uint32_t place = 0;
     std::uint32_t task = 0;
-    Time began;
     Time ended;
 };
 

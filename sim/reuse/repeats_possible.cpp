@@ -32,24 +32,19 @@ public:
           tasks_(state.workload.graphs[graph].tasks),
           graph_(graph),
           period_(now.mark - from.mark),
-          operations_(component_.operations_before[now.mark] -
-                      component_.operations_before[from.mark]),
+          operations_(component_.operations_before[now.lowest_open] -
+                      component_.operations_before[from.lowest_open]),
           first_(from.lowest_open),
           first_open_(now.lowest_open),
           last_(now.last_near_task(period_)),
           started_(last_ - first_ + 1),
-          takes_part_(started_.size()),
           ends_(started_.size()) {
         for (std::size_t i = from.ended_tasks; i < history.ended_log.size(); ++i) {
-            const std::size_t task = history.ended_log[i].task - first_;
-            ends_[task] = takes_part_[task] = true;
+            ends_[history.ended_log[i].task - first_] = true;
         }
         for (const std::uint32_t place : component_.places) {
             for (std::uint32_t task = first_; task <= last_; ++task) {
                 const std::uint32_t needs = state.task_needs[state.index_of(place, task)];
-                if (needs == 0) {
-                    takes_part_[task - first_] = true;
-                }
                 if (needs == 0 || needs == RunState::kTaskEnded) {
                     started_[task - first_] = true;
                 }
@@ -71,7 +66,7 @@ public:
     [[nodiscard]] bool once_more(std::uint32_t repeats) const {
         const std::uint32_t further = (repeats + 1) * period_;
         for (std::uint32_t task = first_; task <= last_; ++task) {
-            if (takes_part_[task - first_] && !starts_alike(task, repeats)) {
+            if (started_[task - first_] && !starts_alike(task, repeats)) {
                 return false;
             }
         }
@@ -98,9 +93,28 @@ private:
         return image + period_ < end_ &&
                (image < same_until_ ||
                 begin_alike(state_, components_, graph_, image, image + period_)) &&
+               follows_alike(image + period_, (repeats + 1) * period_) &&
                (tasks_[task].operation == kNoOperation ||
                 component_.operations_before[image + period_] ==
                     component_.operations_before[task] + (repeats + 1) * operations_);
+    }
+    /// Whether what the image follows on its resource is an image, too, or below all of them.
+    [[nodiscard]] bool follows_alike(std::uint32_t image, std::uint32_t further) const {
+        const std::uint32_t before = before_on_resource(image, first_ + further);
+        return before == image || is_started(before, further);
+    }
+    /// The work before the task on its serial resource, from `least` on; the task itself: none, or it is no work.
+    [[nodiscard]] std::uint32_t before_on_resource(std::uint32_t task, std::uint32_t least) const {
+        const auto on_resource = [&](std::uint32_t some) {
+            return tasks_[some].operation == kNoOperation &&
+                   tasks_[some].resource == tasks_[task].resource;
+        };
+        for (std::uint32_t some = task; on_resource(task) && some-- > least;) {
+            if (on_resource(some)) {
+                return some;
+            }
+        }
+        return task;
     }
     /// Whether it is the image of a task that has started.
     [[nodiscard]] bool is_started(std::uint32_t task, std::uint32_t further) const {
@@ -114,21 +128,21 @@ private:
         if (is_shared(task) || std::ranges::any_of(before, is_shared)) {
             return false;
         }
-        for (std::uint32_t some = task; tasks_[task].operation == kNoOperation && some-- > 0;) {
-            if (tasks_[some].operation == kNoOperation &&
-                tasks_[some].resource == tasks_[task].resource) {
-                before.push_back(some);
-                break;
-            }
-        }
+        before.push_back(before_on_resource(task, first_open_ + further));
         return std::ranges::all_of(component_.places, [&](std::uint32_t place) {
             return std::ranges::any_of(before, [&](std::uint32_t some) {
-                return some >= first_open_ + further &&
-                       (some > last_ + further ||
-                        state_.task_needs[state_.index_of(place, some - further)] !=
-                            RunState::kTaskEnded);
+                return some != task && is_open(place, some, further);
             });
         });
+    }
+    [[nodiscard]] bool is_open(std::uint32_t place, std::uint32_t task,
+                               std::uint32_t further) const {
+        const auto has_ended = [&](std::uint32_t some) {
+            return state_.task_needs[state_.index_of(place, some)] == RunState::kTaskEnded;
+        };
+        // Tasks far ahead may have ended long ago.
+        return task >= first_open_ + further && !has_ended(task) &&
+               (task > last_ + further || !has_ended(task - further));
     }
 
     const RunState& state_;
@@ -142,7 +156,6 @@ private:
     std::uint32_t first_open_;           ///< now
     std::uint32_t last_;                 ///< that has been touched
     std::vector<bool> started_;          ///< [task - first_]: at some place
-    std::vector<bool> takes_part_;       ///< [task - first_]: runs, or ends in the stretch
     std::vector<bool> ends_;             ///< [task - first_]: in the stretch, at some place
     std::uint32_t end_ = 0;              ///< the first of the tasks far ahead
     std::uint32_t same_until_ = first_;  ///< below it all are the same one period on

@@ -6,8 +6,8 @@
 namespace podsim::sim {
 namespace {
 
-/// The longest period looked for, in marks, and that of states of more bytes together.
-constexpr std::size_t kSnapshots = 16;
+/// How many states are remembered, and of more bytes together: sixteen layers, with two marks each, and four with one.
+constexpr std::size_t kSnapshots = 32;
 constexpr std::size_t kLargeSnapshots = 4;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
 
@@ -26,12 +26,16 @@ void Reuse::task_ended(std::uint32_t place, std::uint32_t task) {
     if (component.is_mark.empty() || !is_own(place, task)) {
         return;
     }
-    histories_[graph].ended_log.push_back(
-        {place, task, state_.began[state_.index_of(place, task)], state_.now});
+    histories_[graph].ended_log.push_back({place, task, state_.now});
     if (place == component.places.front() && component.is_mark[task]) {
-        std::erase_if(marks_reached_, [&](const auto& mark) { return mark.first == graph; });
-        marks_reached_.emplace_back(graph, task);
+        reach_mark(place, task);
     }
+}
+
+void Reuse::reach_mark(std::uint32_t place, std::uint32_t task) {
+    const std::uint32_t graph = state_.workload.graph_of_place[place];
+    std::erase_if(marks_reached_, [&](const auto& mark) { return mark.first == graph; });
+    marks_reached_.emplace_back(graph, task);
 }
 
 bool Reuse::instant_is_over(std::uint32_t graph, const std::vector<Event>& pending) const {
@@ -77,6 +81,9 @@ std::optional<Skipped> Reuse::consider(std::uint32_t graph, std::uint32_t mark,
     advance_lowest_open(graph);
     History& history = histories_[graph];
     Snapshot now = take_snapshot(state_, components_, graph, history, mark, pending);
+    if (!components_[graph].is_mark[mark] && now.size_in_bytes() > kLarge / kLargeSnapshots) {
+        return std::nullopt;  // of large states few are remembered: one of each layer
+    }
     for (auto earlier = history.snapshots.rbegin(); earlier != history.snapshots.rend();
          ++earlier) {
         if (!now.is_image_of(*earlier)) {

@@ -1,7 +1,7 @@
 // Exact reuse of what repeats.
 //
-// Identical layers reach a steady state. At the end of one task of each layer (a mark) the whole state of a component
-// is written down relative to the instant and to the mark (take_snapshot.h): pending events, busy links and what waits
+// Identical layers reach a steady state. At the end of some tasks of each layer, or a picosecond before it (a mark), the whole
+// state of a component is written down relative to the instant and to the mark (take_snapshot.h): pending events, busy links and what waits
 // for them, counters of open operations, needs of open tasks, with operations and tasks renumbered. If it equals the
 // state at an earlier mark (snapshot.h), the run between the two will repeat for as long as the tasks that it starts
 // have images with the same durations, schedules and dependencies one period on, and no other task starts
@@ -49,6 +49,13 @@ public:
         return !components_.shared(state_.graph_at(place).tasks[task]);
     }
     void task_ended(std::uint32_t place, std::uint32_t task);
+    /// Whether an event must be posted a picosecond before the task ends, which calls reach_mark.
+    [[nodiscard]] bool is_early_mark(std::uint32_t place, std::uint32_t task) const {
+        const Component& component = components_[state_.workload.graph_of_place[place]];
+        return !component.is_early_mark.empty() && component.is_early_mark[task] &&
+               place == component.places.front() && is_own(place, task);
+    }
+    void reach_mark(std::uint32_t place, std::uint32_t task);
 
     /// Whether a mark has ended that has not been considered.
     [[nodiscard]] bool mark_reached() const { return !marks_reached_.empty(); }

@@ -23,8 +23,8 @@ public:
           period_(now.mark - from.mark),
           last_touched_(now.last_near_task(period_)),
           span_(state.now - from.now),
-          first_operation_(component_.operations_before[from.mark]),
-          operations_(component_.operations_before[from.mark + period_] - first_operation_) {}
+          first_operation_(component_.operations_before[from.lowest_open]),
+          operations_(component_.operations_before[now.lowest_open] - first_operation_) {}
 
     Skipped skip() {
         const Skipped skipped{span_ * repeats_, period_ * repeats_, operations_ * repeats_};
@@ -53,9 +53,7 @@ private:
     };
 
     [[nodiscard]] std::vector<OpenTask> images_of_open_tasks(const Skipped& skipped) const;
-    [[nodiscard]] std::uint32_t images_begun(std::uint32_t place, std::uint32_t task) const;
-    [[nodiscard]] Time began(std::uint32_t place, std::uint32_t task, std::uint32_t begun,
-                             std::uint32_t periods) const;
+    [[nodiscard]] Time began(std::uint32_t place, std::uint32_t task, std::uint32_t periods) const;
     void repeat_ended();
     void end(std::uint32_t place, std::uint32_t task);
     void count_events();
@@ -85,55 +83,38 @@ std::vector<Skipper::OpenTask> Skipper::images_of_open_tasks(const Skipped& skip
         for (std::uint32_t task = from_.lowest_open; task <= last_touched_; ++task) {
             const std::size_t at = state_.index_of(place, task);
             if (state_.task_needs[at] == 0) {
-                open.push_back(
-                    {at + skipped.tasks, began(place, task, images_begun(place, task), repeats_)});
+                open.push_back({at + skipped.tasks, began(place, task, repeats_)});
             }
         }
     }
     return open;
 }
 
-/// How many images of the task, each a period on from the one before, have begun.
-std::uint32_t Skipper::images_begun(std::uint32_t place, std::uint32_t task) const {
-    std::uint32_t images = 0;
-    for (task += period_; task <= last_touched_; task += period_) {
-        const std::uint32_t needs = state_.task_needs[state_.index_of(place, task)];
-        if (needs != 0 && needs != RunState::kTaskEnded) {
-            break;
-        }
-        ++images;
+/// When the task's image so many periods on begins. What ran when the period began has an image that runs now, and that one may
+/// have begun earlier or later in relation to it; what began in the period begins again one period later.
+Time Skipper::began(std::uint32_t place, std::uint32_t task, std::uint32_t periods) const {
+    while (periods > 0 && state_.began[state_.index_of(place, task)] <= from_.now) {
+        task += period_;
+        --periods;
     }
-    return images;
-}
-
-/// When the task's image that many periods on begins, of whose images so many have begun. Those may have begun earlier or
-/// later in relation to each other, but the last of them did in the period: from there on each begins one period later.
-Time Skipper::began(std::uint32_t place, std::uint32_t task, std::uint32_t begun,
-                    std::uint32_t periods) const {
-    const std::uint32_t known = std::min(begun, periods);
-    return state_.began[state_.index_of(place, task + known * period_)] + span_ * (periods - known);
+    return state_.began[state_.index_of(place, task)] + span_ * periods;
 }
 
 /// What ended in the period ends again in each repeat.
 void Skipper::repeat_ended() {
-    // Before what follows has fewer needs.
-    std::vector<std::uint32_t> begun;
     for (std::size_t i = from_.ended_tasks; i < history_.ended_log.size(); ++i) {
-        begun.push_back(images_begun(history_.ended_log[i].place, history_.ended_log[i].task));
-    }
-    for (std::size_t i = 0; i < begun.size(); ++i) {
-        const EndedTask& ended = history_.ended_log[from_.ended_tasks + i];
+        const EndedTask& ended = history_.ended_log[i];
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
             const std::uint32_t task = ended.task + period_ * repeat;
             end(ended.place, task);
             if (state_.observer != nullptr) {
                 state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
-                                            began(ended.place, ended.task, begun[i], repeat),
+                                            began(ended.place, ended.task, repeat),
                                             ended.ended + span_ * repeat);
             }
         }
     }
-    state_.open_tasks -= begun.size() * repeats_;
+    state_.open_tasks -= (history_.ended_log.size() - from_.ended_tasks) * repeats_;
 }
 
 /// Those that follow it, images or not, have one need less.

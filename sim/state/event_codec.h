@@ -17,12 +17,13 @@ enum class EventKind : std::uint8_t {
     task_ended,          ///< task, place
     operation_launched,  ///< task, place
     memory_wake,         ///< place
+    mark_reached,        ///< task, place: an early mark (task_graph.h)
 };
 
 /// Whether such events are of a place (with a task or 0 as their number), not of hops.
 constexpr bool of_place(EventKind kind) {
     return kind == EventKind::task_ended || kind == EventKind::operation_launched ||
-           kind == EventKind::memory_wake;
+           kind == EventKind::memory_wake || kind == EventKind::mark_reached;
 }
 
 class EventCodec {

@@ -30,6 +30,8 @@ struct TaskGraph {
     std::vector<Task> tasks{};
     /// Tasks at which the state may repeat, ascending: one of each layer.
     std::vector<std::uint32_t> marks{};
+    /// The same a picosecond before their end, as it is foreseen when they begin: before what waits for it begins.
+    std::vector<std::uint32_t> early_marks{};
 };
 
 inline constexpr std::uint32_t kOwnPlacement = 0xffffffff;

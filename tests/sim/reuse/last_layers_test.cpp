@@ -1,5 +1,4 @@
-// How far repeats reach towards layers that are not as those before, counted by hand; how long states are remembered, and when
-// what runs for several layers began.
+// How far repeats reach towards layers that are not as those before, counted by hand; and how long states are remembered.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <utility>
@@ -58,6 +57,22 @@ Workload layers_with_one_task_less_at_the_end() {
 // waits for B8 as that would. Seven repeats of three tasks, at two places, of 2 x 31.
 TEST(LastLayersTest, WhatHasNotBegunMayBeAnotherTask) {
     EXPECT_EQ(played_of(layers_with_one_task_less_at_the_end()), 2 * (31U - 7 * 3));
+}
+
+// A picosecond before B1 ends (449) the state is that of then before the end of B0: the next A and G wait for it. So they do
+// before the end of B8, whether or not there is a G10: seven repeats. When B1 has ended (450) they have begun, and the last G to
+// do so is G9, behind B7: six.
+TEST(LastLayersTest, BeforeItEndsNothingWaitsForALayerNoLonger) {
+    Workload before = layers_with_one_task_less_at_the_end();
+    Workload after = before;
+    before.graphs[0].marks = {0};
+    after.graphs[0].marks.clear();
+    for (std::uint32_t layer = 0; layer < 9; ++layer) {
+        before.graphs[0].early_marks.push_back(3 * layer + 3);
+        after.graphs[0].marks.push_back(3 * layer + 3);
+    }
+    EXPECT_EQ(played_of(before), 2 * (31U - 7 * 3));
+    EXPECT_EQ(played_of(after), 2 * (31U - 6 * 3));
 }
 
 // D follows G9 alone and so would begin before A8 ends: six repeats, to A7. At the end of A8 G8, G9 and D have ended.
@@ -131,37 +146,6 @@ TEST(LastLayersTest, OperationsMustBeAsManyOn) {
     EXPECT_EQ(repeats(kLayers), 8U);
     EXPECT_EQ(repeats(kLayers - 1), 8U);
     EXPECT_EQ(repeats(kLayers - 2), 7U);
-}
-
-// Layers of V (100, the second 60, the third 140) and an operation C of 100 bytes behind it, on a link that one of 300 bytes
-// holds first, until 300: C0, C1, C2 and C3 begin at 100, 160, 300 and 400 and end at 400, 500, 600 and 700, so that three are open
-// at once. At the end of V3 (400) the state is that of V2's (300), C0 has ended since, and C1 has begun 140 before C2, not 100: the
-// images of C0 begin with C1 at 160, and with C3 at 400 and every 100 from there on.
-TEST(LastLayersTest, WhatRunsForSeveralLayersBeganWhenItDid) {
-    constexpr std::uint32_t kLayers = 12;
-    const std::vector<std::uint32_t> one_role(2);
-    Workload workload = workload_of(
-        row_of(2, true, {0}),
-        {schedule_of({{.bytes = 300}}, 1, one_role), schedule_of({{.bytes = 100}}, 1, one_role)},
-        {operation(0)});
-    workload.operations = {{.schedule = 0, .priority_class = 0}};
-    std::vector<Task>& tasks = workload.graphs[0].tasks;
-    for (std::uint32_t layer = 0; layer < kLayers; ++layer) {
-        workload.graphs[0].marks.push_back(2 * layer + 1);
-        tasks.push_back(work(layer == 1 ? 60 : layer == 2 ? 140 : 100, 0));
-        workload.operations.push_back({.schedule = 1, .priority_class = 0});
-        tasks.push_back(operation(layer + 1));
-        tasks.back().after = {2 * layer + 1};
-    }
-    // V11 runs at the end of V10: seven repeats of two tasks and a hop, of 25 tasks and 13 hops.
-    EXPECT_EQ(played_of(workload), 2 * (38U - 7 * 3));
-    Recorder seen;
-    execute(workload, &seen, true);
-    for (const auto& [layer, began] : {std::pair(1U, 160), std::pair(2U, 300), std::pair(3U, 400),
-                                       std::pair(4U, 500), std::pair(11U, 1200)}) {
-        EXPECT_EQ(std::ranges::count(seen.began, Recorder::Seen{0, 2 * layer + 2, began}), 1)
-            << layer;
-    }
 }
 
 // Thirty layers, every fifth the same. When W5 has ended the state is that at the end of W0: four repeats of five layers, until

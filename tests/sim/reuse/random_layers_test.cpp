@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/executor/play.h"
+#include "sim/queue/event_queue.h"
+#include "sim/state/event_per_hop.h"
+#include "sim/state/waves.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
@@ -60,6 +64,7 @@ Workload random_layers(std::uint64_t seed, bool memory = false) {
     const auto classes = static_cast<std::uint32_t>(1 + random() % 2);
     const std::uint64_t needs = random();
     const auto ending = static_cast<Ending>(random() % 4);
+    const bool early = random() % 2 == 0;
     TaskGraph& graph = workload.graphs[0];
     const auto add = [&](Task task, std::vector<std::uint32_t> after) {
         task.after = std::move(after);
@@ -86,17 +91,26 @@ Workload random_layers(std::uint64_t seed, bool memory = false) {
         if ((needs & 8U) != 0 && layer > 0) {
             before.push_back(layers.back()[3]);
         }
-        tasks[1] = unlike && ending == Ending::without_operation   ? tasks[0]
-                   : unlike && ending == Ending::work_in_its_place ? add(work(5, 2), before)
-                                                                   : add_operation(0, 0, 5, before);
+        tasks[1] = unlike && ending == Ending::without_operation ? tasks[0]
+                   : unlike && ending == Ending::work_in_its_place
+                       ? add(work(5, static_cast<std::uint32_t>(needs >> 5U) % 3), before)
+                       : add_operation(0, 0, 5, before);
         tasks[2] =
             add(work(second + (alternate && layer % 2 == 0 ? 20 : 0), needs % 2 == 0 ? 1 : 0),
                 {(needs & 2U) != 0 ? tasks[0] : tasks[1]});
+        if (early) {
+            graph.early_marks.push_back(tasks[2]);
+        }
         tasks[3] = add_operation(1, classes - 1, 0, {tasks[2]});
         if (unlike && ending == Ending::leads_elsewhere) {
             add(work(40, 3), {tasks[(needs & 16U) != 0 ? 1 : 0], layers.back()[3]});
         }
         layers.push_back(tasks);
+    }
+    if ((needs & 128U) !=
+        0) {  // follows one that ended long ago, far ahead, and one of the last layers
+        const std::uint32_t early = add(work(1, 4), {});
+        add(work(10, 5), {early, layers[kLayers - 4][(needs & 256U) != 0 ? 3 : 2]});
     }
     if (memory) {
         share_memory(workload, random);
@@ -122,9 +136,9 @@ int expect_equal_runs(std::uint64_t first_seed, bool memory) {
         Ends expected;
         ExecutionResult whole = execute(workload, &expected, false);
         EXPECT_EQ(whole.played_events, whole.events);
-        for (const QueueKind queue : {QueueKind::waves, QueueKind::radix}) {
+        for (const auto run : {play<EventPerHop<RadixQueue>>, play<Waves<RadixQueue>>}) {
             Ends seen;
-            const ExecutionResult result = execute(workload, &seen, true, queue);
+            const ExecutionResult result = run(workload, &seen, true);
             skipped += result.played_events < whole.events ? 1 : 0;
             whole.played_events = result.played_events;
             EXPECT_EQ(result, whole);

@@ -169,24 +169,24 @@ TEST(ReuseTest, ForgetsWhatWasBeforeASkip) {
     EXPECT_EQ(run.state.result.events, 5U + 3 + 3);
 }
 
-/// The longest period looked for is sixteen marks: of seventeen different tasks, none is found.
-TEST(ReuseTest, LooksBackSixteenMarks) {
+/// The longest period looked for is 32 marks: of 33 different tasks, none is found.
+TEST(ReuseTest, LooksBack32Marks) {
     const auto moved_at = [](int period) {
         std::vector<std::int64_t> durations;
-        for (int i = 0; i < 100; ++i) {
+        for (int i = 0; i < 150; ++i) {
             durations.push_back(100 + i % period);
         }
         const Workload workload = tasks_in_a_row(durations);
         ByHand run(workload);
-        for (int task = 0; task < 90; ++task) {
+        for (int task = 0; task < 140; ++task) {
             if (run.end_next()) {
                 return task;
             }
         }
         return -1;
     };
-    EXPECT_EQ(moved_at(16), 16);
-    EXPECT_EQ(moved_at(17), -1);
+    EXPECT_EQ(moved_at(32), 32);
+    EXPECT_EQ(moved_at(33), -1);
 }
 
 /// What is due in this instant is played first.
