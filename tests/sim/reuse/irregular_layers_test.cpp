@@ -15,7 +15,7 @@
 namespace podsim::sim {
 namespace {
 
-class Ends : public Recorder {
+class TaskTimes : public Recorder {
 public:
     [[nodiscard]] bool watches_hops() const override { return false; }
     void sort() {
@@ -26,12 +26,12 @@ public:
 
 /// How many events are played with reuse, by hops alone and in waves; both must be the run that plays all.
 std::vector<std::uint64_t> expect_the_same(const Workload& workload) {
-    Ends expected;
+    TaskTimes expected;
     ExecutionResult whole = play<EventPerHop<RadixQueue>>(workload, &expected, false);
     expected.sort();
     std::vector<std::uint64_t> played;
     for (const auto run : {play<EventPerHop<RadixQueue>>, play<Waves<RadixQueue>>}) {
-        Ends seen;
+        TaskTimes seen;
         const ExecutionResult result = run(workload, &seen, true);
         seen.sort();
         played.push_back(result.played_events);

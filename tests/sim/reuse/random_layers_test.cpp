@@ -109,8 +109,8 @@ Workload random_layers(std::uint64_t seed, bool memory = false) {
     }
     if ((needs & 128U) !=
         0) {  // follows one that ended long ago, far ahead, and one of the last layers
-        const std::uint32_t early = add(work(1, 4), {});
-        add(work(10, 5), {early, layers[kLayers - 4][(needs & 256U) != 0 ? 3 : 2]});
+        const std::uint32_t far = add(work(1, 4), {});
+        add(work(10, 5), {far, layers[kLayers - 4][(needs & 256U) != 0 ? 3 : 2]});
     }
     if (memory) {
         share_memory(workload, random);
