@@ -1,47 +1,12 @@
 // Layers that are not alike: runs that skip what repeats are those that play all, in small cases by hand and in drawn ones.
-#include <algorithm>
 #include <gtest/gtest.h>
-#include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "sim/executor/play.h"
-#include "sim/queue/event_queue.h"
-#include "sim/state/event_per_hop.h"
-#include "sim/state/waves.h"
-#include "tests/sim/kernel_support.h"
+#include "tests/sim/reuse/skipped_runs.h"
 
 namespace podsim::sim {
 namespace {
-
-class TaskTimes : public Recorder {
-public:
-    [[nodiscard]] bool watches_hops() const override { return false; }
-    void sort() {
-        std::ranges::sort(ended);
-        std::ranges::sort(began);
-    }
-};
-
-/// How many events are played with reuse, by hops alone and in waves; both must be the run that plays all.
-std::vector<std::uint64_t> expect_the_same(const Workload& workload) {
-    TaskTimes expected;
-    ExecutionResult whole = play<EventPerHop<RadixQueue>>(workload, &expected, false);
-    expected.sort();
-    std::vector<std::uint64_t> played;
-    for (const auto run : {play<EventPerHop<RadixQueue>>, play<Waves<RadixQueue>>}) {
-        TaskTimes seen;
-        const ExecutionResult result = run(workload, &seen, true);
-        seen.sort();
-        played.push_back(result.played_events);
-        whole.played_events = result.played_events;
-        EXPECT_EQ(result, whole);
-        EXPECT_EQ(seen.ended, expected.ended);
-        EXPECT_EQ(seen.began, expected.began);
-    }
-    return played;
-}
 
 // Ten tasks of 100, all marks, then F, which has ended at 1, and D, which follows F and task 4: it waits for task 4 alone,
 // though F has a higher number than all that have been touched.
@@ -53,9 +18,7 @@ TEST(IrregularLayersTest, WhatIsFarAheadMayHaveEnded) {
     for (std::uint32_t task = 0; task < 10; ++task) {
         workload.graphs[0].marks.push_back(task);
     }
-    for (const std::uint64_t played : expect_the_same(workload)) {
-        EXPECT_LT(played, 12U);
-    }
+    EXPECT_LT(played_of_the_same(workload), 12U);
 }
 
 // Layers of Y (1, after the Z before), W (100, the mark) and Z (90, after W), each on a resource of its own, but the Y of layer
@@ -74,9 +37,7 @@ TEST(IrregularLayersTest, WhatHasNotBegunMayStandBeforeAnImageOnItsResource) {
         workload.graphs[0].marks.push_back(first + 1);
     }
     workload.graphs[0].tasks = tasks;
-    for (const std::uint64_t played : expect_the_same(workload)) {
-        EXPECT_LT(played, 36U);
-    }
+    EXPECT_LT(played_of_the_same(workload), 36U);
 }
 
 // Layers of Y (1, after the Z before), W (40, after the B before), N (10, after W, the mark), B (50, after N) and Z (100), which
@@ -98,7 +59,7 @@ TEST(IrregularLayersTest, WhatLagsBehindMayStandBeforeAnImage) {
         workload.graphs[0].marks.push_back(first + 2);
     }
     workload.graphs[0].tasks = tasks;
-    expect_the_same(workload);
+    played_of_the_same(workload);
 }
 
 // Layers of 100, the mark, and beside it X (10, after the mark before), which in layer 6 is an operation: it has ended before
@@ -115,9 +76,7 @@ TEST(IrregularLayersTest, OperationsThatEndedBeforeTheirMarkDoNotRepeat) {
             tasks.back().after = {2 * layer - 2};
         }
     }
-    for (const std::uint64_t played : expect_the_same(workload)) {
-        EXPECT_LT(played, 82U);
-    }
+    EXPECT_LT(played_of_the_same(workload), 82U);
 }
 
 // Operations that lag behind their marks by four layers, of one hop a place and from one layer on of two.
@@ -144,7 +103,7 @@ TEST(IrregularLayersTest, OperationsThatLagBehindCountAsTheyAre) {
                 tasks.back().after = {first + 1};
             }
             SCOPED_TRACE(std::to_string(odd) + " " + std::to_string(from));
-            expect_the_same(workload);
+            played_of_the_same(workload);
         }
     }
 }
@@ -174,7 +133,7 @@ TEST(IrregularLayersTest, WhatRunsForSeveralLayersBeganWhenItDid) {
                 workload.graphs[0].marks.push_back(v + 1);
             }
             SCOPED_TRACE(std::to_string(first) + " " + std::to_string(before));
-            expect_the_same(workload);
+            played_of_the_same(workload);
         }
     }
 }

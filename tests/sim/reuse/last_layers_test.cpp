@@ -1,29 +1,12 @@
 // How far repeats reach towards layers that are not as those before, counted by hand; and how long states are remembered.
-#include <algorithm>
 #include <gtest/gtest.h>
 #include <utility>
 #include <vector>
 
-#include "tests/sim/kernel_support.h"
+#include "tests/sim/reuse/skipped_runs.h"
 
 namespace podsim::sim {
 namespace {
-
-/// How many events are played with reuse, which must be the same run.
-std::uint64_t played_of(const Workload& workload) {
-    Recorder seen;
-    Recorder expected;
-    const ExecutionResult run = execute(workload, &seen, true);
-    const ExecutionResult played = execute(workload, &expected, false);
-    for (const auto what : {&Recorder::began, &Recorder::ended}) {
-        std::ranges::sort(seen.*what);
-        std::ranges::sort(expected.*what);
-        EXPECT_EQ(seen.*what, expected.*what);
-    }
-    EXPECT_EQ(run.events, played.events);
-    EXPECT_EQ(run.end, played.end);
-    return run.played_events;
-}
 
 /// Ten layers: A and B of 100, one after the other, and beside them G of 50, which the next layer's A needs, from the end of
 /// the layer before on. The last has no G, so that what follows on it has a number less than it would have. Then C.
@@ -56,7 +39,7 @@ Workload layers_with_one_task_less_at_the_end() {
 // B. The image of A1 may be any up to A8: there B8 runs and G9 has ended, and A9 has the number that a G10 would have, but
 // waits for B8 as that would. Seven repeats of three tasks, at two places, of 2 x 31.
 TEST(LastLayersTest, WhatHasNotBegunMayBeAnotherTask) {
-    EXPECT_EQ(played_of(layers_with_one_task_less_at_the_end()), 2 * (31U - 7 * 3));
+    EXPECT_EQ(played_of_the_same(layers_with_one_task_less_at_the_end()), 2 * (31U - 7 * 3));
 }
 
 // A picosecond before B1 ends (449) the state is that of then before the end of B0: the next A and G wait for it. So they do
@@ -71,25 +54,25 @@ TEST(LastLayersTest, BeforeItEndsNothingWaitsForALayerNoLonger) {
         before.graphs[0].early_marks.push_back(3 * layer + 3);
         after.graphs[0].marks.push_back(3 * layer + 3);
     }
-    EXPECT_EQ(played_of(before), 2 * (31U - 7 * 3));
-    EXPECT_EQ(played_of(after), 2 * (31U - 6 * 3));
+    EXPECT_EQ(played_of_the_same(before), 2 * (31U - 7 * 3));
+    EXPECT_EQ(played_of_the_same(after), 2 * (31U - 6 * 3));
 }
 
 // D follows G9 alone and so would begin before A8 ends: six repeats, to A7. At the end of A8 G8, G9 and D have ended.
 TEST(LastLayersTest, NothingElseMayBegin) {
     Workload workload = layers_with_one_task_less_at_the_end();
     workload.graphs[0].tasks.push_back(work(10, 2, {25}));
-    EXPECT_EQ(played_of(workload), 2 * (32U - 6 * 3));
+    EXPECT_EQ(played_of_the_same(workload), 2 * (32U - 6 * 3));
 }
 
 // D needs B8, too, which runs at the end of A8: seven repeats; or A8, which has ended: six.
 TEST(LastLayersTest, WhatWaitsForATaskThatRunsMayFollowOneThatEnds) {
     Workload waits = layers_with_one_task_less_at_the_end();
     waits.graphs[0].tasks.push_back(work(10, 2, {25, 27}));
-    EXPECT_EQ(played_of(waits), 2 * (32U - 7 * 3));
+    EXPECT_EQ(played_of_the_same(waits), 2 * (32U - 7 * 3));
     Workload begins = layers_with_one_task_less_at_the_end();
     begins.graphs[0].tasks.push_back(work(10, 2, {25, 26}));
-    EXPECT_EQ(played_of(begins), 2 * (32U - 6 * 3));
+    EXPECT_EQ(played_of_the_same(begins), 2 * (32U - 6 * 3));
 }
 
 // So does what follows the one before it on a resource: C of the second, which is free, and of the first, where B8 runs.
@@ -97,10 +80,10 @@ TEST(LastLayersTest, WhatWaitsForItsResourceWaits) {
     Workload free = layers_with_one_task_less_at_the_end();
     free.graphs[0].tasks[28].resource = 2;  // A9
     free.graphs[0].tasks[28].after = {25};
-    EXPECT_EQ(played_of(free), 2 * (31U - 6 * 3));
+    EXPECT_EQ(played_of_the_same(free), 2 * (31U - 6 * 3));
     Workload busy = layers_with_one_task_less_at_the_end();
     busy.graphs[0].tasks[28].after = {25};
-    EXPECT_EQ(played_of(busy), 2 * (31U - 7 * 3));
+    EXPECT_EQ(played_of_the_same(busy), 2 * (31U - 7 * 3));
 }
 
 // Twelve layers of W (100) and operations S (a message each), Z (150 until it is launched) and Y, which follows the Z before:
@@ -139,7 +122,7 @@ TEST(LastLayersTest, OperationsMustBeAsManyOn) {
             tasks[first + 2].after = tasks[first + 3].after = {first + 1};
         }
         // Of each layer and place four tasks and a hop, at two places.
-        const std::uint64_t skipped = std::uint64_t{kLayers} * 10 - played_of(workload);
+        const std::uint64_t skipped = std::uint64_t{kLayers} * 10 - played_of_the_same(workload);
         EXPECT_EQ(skipped % 10, 0U);
         return skipped / 10;
     };

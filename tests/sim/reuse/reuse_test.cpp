@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/reuse/repeats_possible.h"
-#include "tests/sim/kernel_support.h"
+#include "tests/sim/reuse/skipped_runs.h"
 
 namespace podsim::sim {
 namespace {
@@ -306,22 +306,6 @@ Workload layers_that_lead_elsewhere() {
     tasks.push_back(work(30, 2, {2 * kLayers - 1}));
     tasks.push_back(work(7, 0, {2 * kLayers - 2, 2 * kLayers}));
     return workload;
-}
-
-/// How many events are played with reuse, which must be the same run.
-std::uint64_t played_of_the_same(const Workload& workload) {
-    Recorder seen;
-    Recorder expected;
-    const ExecutionResult run = execute(workload, &seen, true);
-    const ExecutionResult played = execute(workload, &expected, false);
-    for (const auto what : {&Recorder::began, &Recorder::ended}) {
-        std::ranges::sort(seen.*what);
-        std::ranges::sort(expected.*what);
-        EXPECT_EQ(seen.*what, expected.*what);
-    }
-    EXPECT_EQ(run.events, played.events);
-    EXPECT_EQ(played.played_events, played.events);
-    return run.played_events;
 }
 
 /// When A of layer 2 has ended (300), the state is that of 200; one layer before, the As follow no B. Its image may be any
