@@ -80,6 +80,32 @@ TEST(ComponentsTest, AMessageThatStartsSomethingIsWaitedFor) {
     EXPECT_LT(runs.with.played_events, 75 * 5U);
 }
 
+/// Place 0 runs 100 layers of 100; place 1 works 4030 and sends it 60 bytes, which come at 4090. What follows both the message
+/// and layer 60 begins when that ends, at 6100, and takes 4000: layers are skipped up to it and from it on, but not past it
+/// while the message is on its way, which would then be the last that it waits for.
+TEST(ComponentsTest, LayersWithSomethingBehindAMessageAreNotSkipped) {
+    Workload workload;
+    workload.machine = row_of(2, false, {0});
+    workload.schedules = {
+        schedule_of({{.role = 0, .distance = -1, .bytes = 60, .to_role = 1}}, 2, {1, 0})};
+    workload.operations = {{.schedule = 0, .priority_class = 0}};
+    constexpr std::uint32_t kLayer = 60;
+    TaskGraph layers;
+    for (std::uint32_t layer = 0; layer < kLayersOfGraph; ++layer) {
+        layers.marks.push_back(layer);
+        layers.tasks.push_back(work(100));
+    }
+    layers.tasks.push_back(operation(0));
+    layers.tasks.push_back(work(4000, 1, {kLayer, kLayersOfGraph}));
+    workload.graphs = {layers, {{work(4030), after(operation(0), {0})}}};
+    workload.graph_of_place = {0, 1};
+    const Runs runs(workload);
+    EXPECT_EQ(runs.with.end_of_place, (std::vector<Time>{{10100}, {4030}}));
+    // Layers, what follows, both ends of the message and its hop, and the work before it.
+    EXPECT_EQ(runs.with.events, 100 + 1 + 2 + 1 + 1U);
+    EXPECT_LT(runs.with.played_events, 30U);
+}
+
 /// The layers' bytes go from 1 to 0, over a link of the message: nothing is skipped. The message waits for it from 4030 to
 /// 4060 and holds it until 5060, the bytes of 4100 are 960 late, and place 0 from then on.
 TEST(ComponentsTest, SharedLinksAreNotSkipped) {
