@@ -6,10 +6,12 @@
 namespace podsim::sim {
 namespace {
 
-/// How many states are remembered, and of more bytes together: sixteen layers, with two marks each, and four with one.
+/// How many states are remembered, of two marks in each layer: those of sixteen layers; where they are large together those of four,
+/// and of the early ones as many as leave all at four times the largest.
 constexpr std::size_t kSnapshots = 32;
-constexpr std::size_t kLargeSnapshots = 4;
+constexpr std::size_t kLargeSnapshots = 8;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
+constexpr std::size_t kTimesTheLargest = 4;
 
 }  // namespace
 
@@ -81,9 +83,6 @@ std::optional<Skipped> Reuse::consider(std::uint32_t graph, std::uint32_t mark,
     advance_lowest_open(graph);
     History& history = histories_[graph];
     Snapshot now = take_snapshot(state_, components_, graph, history, mark, pending);
-    if (!components_[graph].is_mark[mark] && now.size_in_bytes() > kLarge / kLargeSnapshots) {
-        return std::nullopt;  // of large states few are remembered: one of each layer
-    }
     for (auto earlier = history.snapshots.rbegin(); earlier != history.snapshots.rend();
          ++earlier) {
         if (!now.is_image_of(*earlier)) {
@@ -119,24 +118,36 @@ void Reuse::advance_lowest_open(std::uint32_t graph) {
 }
 
 void Reuse::remember(History& history, Snapshot now) {
+    std::deque<Snapshot>& snapshots = history.snapshots;
     now.state.shrink();
-    history.snapshots.push_back(std::move(now));
+    snapshots.push_back(std::move(now));
     std::size_t bytes = 0;
-    for (const Snapshot& snapshot : history.snapshots) {
+    std::size_t largest = 0;
+    for (const Snapshot& snapshot : snapshots) {
         bytes += snapshot.size_in_bytes();
+        largest = std::max(largest, snapshot.size_in_bytes());
     }
-    const std::size_t most = bytes > kLarge ? kLargeSnapshots : kSnapshots;
-    if (history.snapshots.size() <= most) {
+    const std::size_t remembered = snapshots.size();
+    const bool large = bytes > kLarge;
+    const auto forget = [&](std::deque<Snapshot>::iterator snapshot) {
+        bytes -= snapshot->size_in_bytes();
+        snapshots.erase(snapshot);
+    };
+    while (snapshots.size() > (large ? kLargeSnapshots : kSnapshots)) {
+        forget(snapshots.begin());
+    }
+    while (large && bytes > kTimesTheLargest * largest) {
+        const auto early = std::ranges::find(snapshots, true, &Snapshot::early);
+        forget(early == snapshots.end() ? snapshots.begin() : early);
+    }
+    if (snapshots.size() == remembered) {
         return;
     }
-    while (history.snapshots.size() > most) {
-        history.snapshots.pop_front();
-    }
     // The log is only needed since the oldest snapshot.
-    const std::size_t unneeded = history.snapshots.front().ended_tasks;
+    const std::size_t unneeded = snapshots.front().ended_tasks;
     history.ended_log.erase(history.ended_log.begin(),
                             history.ended_log.begin() + static_cast<std::ptrdiff_t>(unneeded));
-    for (Snapshot& snapshot : history.snapshots) {
+    for (Snapshot& snapshot : snapshots) {
         snapshot.ended_tasks -= unneeded;
     }
 }

@@ -79,7 +79,7 @@ private:
     std::optional<Skipped> consider(std::uint32_t graph, std::uint32_t mark,
                                     const std::vector<Event>& pending);
     void advance_lowest_open(std::uint32_t graph);
-    void remember(History& history, Snapshot now);
+    static void remember(History& history, Snapshot now);
 
     RunState& state_;
     Components components_;

@@ -15,7 +15,8 @@ namespace podsim::sim {
 struct Snapshot {
     static constexpr std::int64_t kEnded = -1;
 
-    std::uint32_t mark = 0;  ///< the task that had just ended, or was about to
+    std::uint32_t mark = 0;  ///< the task that had just ended, or
+    bool early = false;      ///< was about to
     Time now;
     std::size_t ended_tasks = 0;    ///< length of the history's log
     std::uint32_t lowest_open = 0;  ///< the first task that had not ended everywhere

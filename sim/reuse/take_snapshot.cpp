@@ -16,6 +16,8 @@ public:
           std::uint32_t mark)
         : state_(state), components_(components), component_(components[graph]), graph_(graph) {
         snapshot_.mark = mark;
+        snapshot_.early = state.task_needs[state.index_of(component_.places.front(), mark)] !=
+                          RunState::kTaskEnded;
         snapshot_.now = state.now;
     }
 

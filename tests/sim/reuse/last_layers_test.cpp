@@ -12,9 +12,9 @@ namespace {
 /// the layer before on. The last has no G, so that what follows on it has a number less than it would have. Then C.
 ///   G0 = 0, layer k < 9: G(k+1) = 3k + 1, A = 3k + 2, B = 3k + 3; A9 = 28, B9 = 29, C = 30
 /// The marks are the As.
-Workload layers_with_one_task_less_at_the_end() {
+Workload layers_with_one_task_less_at_the_end(int places = 2) {
     constexpr std::uint32_t kLayers = 10;
-    Workload workload = workload_of(row_of(2, false, {0}), {}, {});
+    Workload workload = workload_of(row_of(places, false, {0}), {}, {});
     std::vector<Task>& tasks = workload.graphs[0].tasks;
     tasks.push_back(work(50, 1));
     std::uint32_t gathered = 0;
@@ -131,30 +131,51 @@ TEST(LastLayersTest, OperationsMustBeAsManyOn) {
     EXPECT_EQ(repeats(kLayers - 2), 7U);
 }
 
-// Thirty layers, every fifth the same. When W5 has ended the state is that at the end of W0: four repeats of five layers, until
-// W26 runs, each of two tasks and a hop at every place. Of states of more than a megabyte together four are remembered, and
-// five layers are not found: on 8192 places one has more than 32 bytes a place, 8 for the task that runs and 8 for the one that
-// waits, 16 for a link's totals.
+/// Thirty layers of W and a hop behind it, the mark W; every `period`-th is the same. How many events are skipped.
+std::uint64_t skipped_of_layers(int places, std::uint32_t period, bool early) {
+    const std::vector<std::uint32_t> one_role(static_cast<std::size_t>(places));
+    Workload workload =
+        workload_of(row_of(places, true, {0}), {schedule_of({{.bytes = 5}}, 1, one_role)}, {});
+    workload.operations.clear();
+    TaskGraph& graph = workload.graphs[0];
+    for (std::uint32_t layer = 0; layer < 30; ++layer) {
+        graph.marks.push_back(2 * layer);
+        graph.tasks.push_back(work(100 + 10 * std::int64_t{layer % period}, 0));
+        workload.operations.push_back({.schedule = 0, .priority_class = 0});
+        graph.tasks.push_back(operation(layer));
+        graph.tasks.back().after = {2 * layer};
+    }
+    graph.early_marks = early ? graph.marks : std::vector<std::uint32_t>{};
+    const ExecutionResult run = execute(workload, nullptr, true);
+    EXPECT_EQ(run.events, std::uint64_t{30} * 3 * workload.machine.places);
+    return run.events - run.played_events;
+}
+
+// When W5 has ended the state is that at the end of W0: four repeats of five layers, until W26 runs, each of two tasks and a
+// hop at every place. Of states of more than a megabyte together four are remembered, and five layers are not found: on 8192
+// places one has more than 32 bytes a place, 8 for the task that runs and 8 for the one that waits, 16 for a link's totals.
 TEST(LastLayersTest, FewLargeStatesAreRemembered) {
-    const auto skipped = [](int places) {
-        const std::vector<std::uint32_t> one_role(static_cast<std::size_t>(places));
-        Workload workload =
-            workload_of(row_of(places, true, {0}), {schedule_of({{.bytes = 5}}, 1, one_role)}, {});
-        workload.operations.clear();
-        std::vector<Task>& tasks = workload.graphs[0].tasks;
-        for (std::uint32_t layer = 0; layer < 30; ++layer) {
-            workload.graphs[0].marks.push_back(2 * layer);
-            tasks.push_back(work(100 + 10 * std::int64_t{layer % 5}, 0));
-            workload.operations.push_back({.schedule = 0, .priority_class = 0});
-            tasks.push_back(operation(layer));
-            tasks.back().after = {2 * layer};
-        }
-        const ExecutionResult run = execute(workload, nullptr, true);
-        EXPECT_EQ(run.events, std::uint64_t{30} * 3 * workload.machine.places);
-        return run.events - run.played_events;
-    };
-    EXPECT_EQ(skipped(2), 4U * 5 * 3 * 2);
-    EXPECT_EQ(skipped(8192), 0U);
+    EXPECT_EQ(skipped_of_layers(2, 5, false), 4U * 5 * 3 * 2);
+    EXPECT_EQ(skipped_of_layers(8192, 5, false), 0U);
+}
+
+// Those at a picosecond before a layer's end are as large here, and forgotten first: four layers are found, W28 for W4.
+TEST(LastLayersTest, LargeStatesBeforeEndsAreForgottenFirst) {
+    for (const bool early : {false, true}) {
+        EXPECT_EQ(skipped_of_layers(2, 4, early), 6U * 4 * 3 * 2);
+        EXPECT_EQ(skipped_of_layers(8192, 4, early), 6U * 4 * 3 * 8192);
+    }
+}
+
+// As long as there is room they are remembered, too: at 16384 places each has 24 bytes for tasks.
+TEST(LastLayersTest, LargeStatesBeforeEndsAreRemembered) {
+    constexpr int kPlaces = 16384;
+    Workload workload = layers_with_one_task_less_at_the_end(kPlaces);
+    workload.graphs[0].marks = {0};
+    for (std::uint32_t layer = 0; layer < 9; ++layer) {
+        workload.graphs[0].early_marks.push_back(3 * layer + 3);
+    }
+    EXPECT_EQ(execute(workload, nullptr, true).played_events, kPlaces * (31U - 7 * 3));
 }
 
 }  // namespace
