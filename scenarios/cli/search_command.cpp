@@ -94,7 +94,8 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
         }
     }();
     if (paths.json != "-") {
-        out << shown(search_text(space, answer), look_of(out));
+        // Open MPI gives ranks terminals that nobody sees.
+        out << shown(search_text(space, answer), launch().size > 1 ? Look{} : look_of(out));
     }
     if (!paths.json.empty()) {
         write_json(search_json(space, answer), paths.json, out);
@@ -110,7 +111,11 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
     if (answer.result.refused_in_all() == answer.result.enumerated) {
         space.check_any();
     }
-    return answer.result.best.empty() ? kBadInput : kDone;
+    if (!answer.result.best.empty() || answer.result.left_to_others > 0) {
+        return kDone;  // what a shard left to others may be the best
+    }
+    err << "podsim search: no plan of this space fits what is asked; widen it, or ask for less\n";
+    return kBadInput;
 }
 
 /// As one of several ranks: rank 0 says what there is to say.

@@ -87,6 +87,10 @@ public:
     [[nodiscard]] const std::string& notes() const { return notes_; }
 
     [[nodiscard]] bool has(const std::string& name) const { return map_.count(name) > 0; }
+    /// Whether it was given, and has not its value without.
+    [[nodiscard]] bool is_given(const std::string& name) const {
+        return has(name) && !map_[name].defaulted();
+    }
     [[nodiscard]] bool is_set(const std::string& name) const { return map_[name].as<bool>(); }
     /// The value of an option. Throws sim::InputError when it is required and missing.
     [[nodiscard]] std::string get(const std::string& name) const;

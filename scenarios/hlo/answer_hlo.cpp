@@ -119,7 +119,12 @@ void take_profile(const Usage& options, IdealHardware& hardware) {
         return text;
     });
     const std::optional<Profile> measured = name == "measured" ? measured_profile() : std::nullopt;
-    if (measured && measured->chips.contains(hardware.chip.name)) {
+    const bool was_measured = measured && measured->chips.contains(hardware.chip.name);
+    if (measured && !was_measured && options.is_given("profile")) {
+        throw sim::InputError(fmt::format("nothing was measured on {}", hardware.chip.name),
+                              "take --profile ideal", {"--profile measured", 0, 0});
+    }
+    if (was_measured) {
         hardware.profile = measured->name;
         hardware.profile_version = measured->version;
         hardware.efficiency = measured->chips.at(hardware.chip.name);
@@ -201,6 +206,17 @@ HloInput read_input(const Usage& options, const std::string& path) {
     return input;
 }
 
+/// What `stats` would leave without a word.
+void refuse_options_of_run(const Usage& options) {
+    for (const char* const name : {"chip", "slice", "twisted", "slices", "mesh", "profile",
+                                   "latency", "hbm", "fold", "no-explain", "trace"}) {
+        if (options.is_given(name)) {
+            throw sim::InputError("is for `podsim hlo run`", "leave it out of `podsim hlo stats`",
+                                  {fmt::format("--{}", name), 0, 0});
+        }
+    }
+}
+
 }  // namespace
 
 Usage hlo_usage() {
@@ -257,6 +273,7 @@ HloAnswer answer_hlo(const Usage& options, TimedWatch& watch) {
     answer.request.input = read_input(options, words[1]);
     watch.begin();
     if (words.front() == "stats") {
+        refuse_options_of_run(options);
         answer.totals =
             workloads::hlo::totals_of(answer.request.input.module, answer.request.input.rules,
                                       answer.request.input.trips, answer.request.input.devices);

@@ -145,10 +145,10 @@ py::tuple call_sweep(const Options& texts, const py::object& scenario, const py:
     const ScenarioSource source = source_of(scenario);
     std::vector<Varied> keys;
     for (const py::handle& key : varied) {
-        keys.push_back(py::isinstance<py::str>(key)
-                           ? parse_varied(key.cast<std::string>())
-                           : varied_of(key.cast<py::tuple>()[0].cast<std::string>(),
-                                       key.cast<py::tuple>()[1].cast<Options>()));
+        keys.push_back(py::isinstance<py::tuple>(key)
+                           ? varied_of(key.cast<py::tuple>()[0].cast<std::string>(),
+                                       key.cast<py::tuple>()[1].cast<Options>())
+                           : parse_varied(key.cast<std::string>()));
     }
     BackgroundWatch watch(progress);
     std::vector<std::string> lines;

@@ -43,7 +43,7 @@ std::string message_of(const EndedPiece& ended) {
                         : fmt::format("{}{} ", kDone, ended.number) + ended.text;
 }
 
-/// Ends the others; takes their messages until the last, so that none waits in `send`.
+/// Ends the others; takes their messages until the last, so that none is left on its way.
 void end_all(Ranks& ranks) {
     for (int rank = 1; rank < ranks.size(); ++rank) {
         ranks.send(rank, std::string(1, kEnd));

@@ -35,8 +35,9 @@ public:
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
-    /// May wait until rank `to` receives. Messages from one rank to another arrive in their order.
-    virtual void send(int to, const std::string& text) = 0;
+    /// Does not wait for rank `to`, which may itself be about to send: what is long stays here until it receives. Messages from
+    /// one rank to another arrive in their order.
+    virtual void send(int to, std::string text) = 0;
     /// A message, if one is there.
     [[nodiscard]] virtual std::optional<Message> receive() = 0;
 };

@@ -1,5 +1,7 @@
 // Ranks by MPI: the module podsim_mpi.so. The program does not link it, since libmpi and what it needs would add 4 ms to every start.
+#include <deque>
 #include <mpi.h>
+#include <utility>
 
 #include "scenarios/ranks/joined_ranks.h"
 
@@ -15,18 +17,26 @@ public:
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
     }
-    ~MpiRanks() override { MPI_Finalize(); }
+    ~MpiRanks() override {
+        for (Sent& sent : on_their_way_) {
+            MPI_Wait(&sent.request, MPI_STATUS_IGNORE);
+        }
+        MPI_Finalize();
+    }
     MpiRanks(const MpiRanks&) = delete;
     MpiRanks& operator=(const MpiRanks&) = delete;
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return size_; }
 
-    void send(int to, const std::string& text) override {
-        MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, to, 0, MPI_COMM_WORLD);
+    void send(int to, std::string text) override {
+        Sent& sent = on_their_way_.emplace_back(std::move(text));
+        MPI_Isend(sent.text.data(), static_cast<int>(sent.text.size()), MPI_CHAR, to, 0,
+                  MPI_COMM_WORLD, &sent.request);
     }
 
     [[nodiscard]] std::optional<Message> receive() override {
+        forget_what_has_gone();
         int there = 0;
         MPI_Status status{};
         MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, &status);
@@ -43,6 +53,23 @@ public:
     }
 
 private:
+    struct Sent {
+        explicit Sent(std::string of) : text(std::move(of)) {}
+        std::string text;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+
+    /// In the order in which they were sent: what waits for its receiver keeps those behind it.
+    void forget_what_has_gone() {
+        for (int gone = 1; gone != 0 && !on_their_way_.empty();) {
+            MPI_Test(&on_their_way_.front().request, &gone, MPI_STATUS_IGNORE);
+            if (gone != 0) {
+                on_their_way_.pop_front();
+            }
+        }
+    }
+
+    std::deque<Sent> on_their_way_;
     int rank_ = 0;
     int size_ = 1;
 };

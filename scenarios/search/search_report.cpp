@@ -255,8 +255,9 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
                                    objective_text(space.spec().asked.objective));
     text += counts_text(result);
     if (result.best.empty()) {
-        text += result.not_looked_at == 0 ? "\nNo plan of this space fits what is asked.\n"
-                                          : "\nNo plan was found until then.\n";
+        text += result.not_looked_at > 0    ? "\nNo plan was found until then.\n"
+                : result.left_to_others > 0 ? "\nNo plan of this shard fits what is asked.\n"
+                                            : "\nNo plan of this space fits what is asked.\n";
         for (const std::string& line : why_none(result)) {
             text += fmt::format("  {}\n", line);
         }

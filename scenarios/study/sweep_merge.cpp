@@ -2,12 +2,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <ostream>
+#include <system_error>
 #include <utility>
 
 #include "scenarios/study/sweep.h"
+#include "scenarios/study/sweep_record.h"
 #include "scenarios/text/json_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/error.h"
@@ -63,6 +66,14 @@ MergedSweep::MergedSweep(std::vector<std::string> paths) : paths_(std::move(path
 }
 
 void MergedSweep::read(std::size_t file) {
+    std::error_code none;
+    if (std::filesystem::exists(paths_[file], none) &&
+        !std::filesystem::is_directory(paths_[file], none) &&
+        !std::filesystem::is_regular_file(paths_[file], none)) {
+        throw sim::InputError("is no regular file, and records are read twice",
+                              "put what it gives into a file, and merge that",
+                              {paths_[file], 0, 0});
+    }
     errno = 0;
     std::ifstream in(paths_[file], std::ios::binary);
     if (!in || (in.peek(), errno == EISDIR)) {
@@ -79,6 +90,9 @@ void MergedSweep::read(std::size_t file) {
 
 void MergedSweep::add(const std::string& text, const Line& line) {
     const sim::SourceMark mark{paths_[line.file], static_cast<int>(line.number), 1};
+    if (!holds_row(text)) {
+        throw no_line(mark);
+    }
     const Head head = head_of(text, mark);
     if (first_file_ == kNone) {
         first_file_ = line.file;

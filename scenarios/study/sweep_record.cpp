@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <sstream>
+#include <variant>
 
 #include "scenarios/text/file_error.h"
 
@@ -40,13 +42,37 @@ bool may_become(const std::string& cut, const Sweep& sweep, std::size_t index) {
     return start.compare(0, common, cut, 0, common) == 0;
 }
 
-/// Whether a line is one that sweep_row reads.
-bool holds_row(const std::string& text) {
-    const Json line = Json::parse(text, nullptr, false);
-    return line.is_object() && (!line.contains("error") || line["error"].is_string());
+/// Whether a value is of its quantity's kind. What is no number of its own is none.
+bool is_of_kind(const Value& value, ValueUnit unit) {
+    return unit == ValueUnit::text    ? std::holds_alternative<std::string>(value)
+           : unit == ValueUnit::truth ? std::holds_alternative<bool>(value)
+                                      : std::holds_alternative<std::int64_t>(value) ||
+                                            std::holds_alternative<double>(value);
+}
+
+/// What every step has.
+bool is_of_every_step(const QuantityName& column) {
+    return column.part == JsonPart::times || column.part == JsonPart::rates ||
+           column.part == JsonPart::memory || column.name == "bound" ||
+           column.name == "roofline_lower";
 }
 
 }  // namespace
+
+bool holds_row(const std::string& text) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || text.ends_with('\r')) {
+        return false;
+    }
+    if (line.contains("error")) {
+        return line["error"].is_string();
+    }
+    return std::ranges::all_of(sweep_columns(), [&](const QuantityName& column) {
+        const Value value = value_at(line, column.key);
+        return std::holds_alternative<std::monostate>(value) ? !is_of_every_step(column)
+                                                             : is_of_kind(value, column.unit);
+    });
+}
 
 SweepRow sweep_row(const std::string& text, std::size_t index) {
     const Json line = Json::parse(text);
@@ -72,7 +98,7 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
             const std::string line = text.substr(kept, end - kept);
             const std::size_t index = shard.setting(finished_.size());
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
-                !holds_row(line) || line.ends_with('\r')) {
+                !holds_row(line)) {
                 refuse(path, finished_.size() + 1);
             }
             finished_.push_back(sweep_row(line, index));

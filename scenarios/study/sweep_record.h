@@ -12,6 +12,9 @@
 
 namespace podsim::scenarios {
 
+/// Whether a line, without its end, is one that `podsim sweep` may have written: of a step, or of a setting that it refused.
+bool holds_row(const std::string& text);
+
 /// The row of setting `index` that its line holds.
 SweepRow sweep_row(const std::string& text, std::size_t index);
 

@@ -145,6 +145,17 @@ def test_paths_in_a_dictionary(tmp_path: pathlib.Path) -> None:
     assert podsim.run(scenario)["parameters"] > 0
 
 
+def test_what_is_no_unicode_is_refused() -> None:
+    """Half a pair of surrogates, which no UTF-8 has."""
+    for name in ("\udcff", "\ud800"):
+        for scenario in ({**SMALL_DICT, "name": name}, f"name: {name}\n" + SMALL.replace("name: small\n", "")):
+            with pytest.raises(podsim.ScenarioError, match="is not valid UTF-8"):
+                podsim.run(scenario)
+            assert podsim.check(scenario)["scenarios"][0]["valid"] is False
+        with pytest.raises(podsim.ScenarioError, match="is not valid UTF-8"):
+            podsim.sweep(SMALL_DICT, {"name": [name]})
+
+
 def test_what_takes_a_value_is_no_flag(tmp_path: pathlib.Path) -> None:
     """``True`` would take the next option for its value, and bytes be written by what they look like."""
     with pytest.raises(TypeError, match="^jobs is a value, not True$"):

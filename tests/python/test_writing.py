@@ -72,6 +72,29 @@ def test_search(tmp_path: pathlib.Path) -> None:
     assert not early["complete"] and early["best"]
 
 
+def test_a_search_varies_what_a_sweep_varies(tmp_path: pathlib.Path) -> None:
+    """Values that are lists, maps, texts with commas or with quotes; one value alone; none."""
+    slow = [{"kind": "slow_chips", "x": 1, "factor": 1.5}]
+    for values in ([slow], [[]], [slow, []]):
+        rows = podsim.sweep(SMALL_DICT, {"perturb": values})
+        found = podsim.search(SMALL_DICT, vary={"perturb": values})
+        assert found["counts"]["enumerated"] == len(rows) == len(values)
+        assert found["best"][0]["step_time_s"] == min(row["step_time_s"] for row in rows)
+    for values in (["a, b"], ["a", "b]c"], ["'a, b'", '"c"'], ["it's", 'say "a"']):
+        rows = podsim.sweep(SMALL_DICT, {"name": values})
+        assert podsim.search(SMALL_DICT, vary={"name": values})["counts"]["enumerated"] == len(rows) == len(values)
+    meshes = [{"fsdp": "x", "tensor": "y z"}, "{fsdp: x y z}"]
+    assert podsim.search(SMALL_DICT, vary={"mesh": meshes})["counts"]["enumerated"] == 2
+    with pytest.raises(TypeError, match="^vary is a mapping of keys to values, not list$"):
+        podsim.search(SMALL_DICT, vary=[("name", ["a"])])  # type: ignore[arg-type]
+    record = tmp_path / "record"
+    podsim.search(SMALL_DICT, over="remat", jsonl=record)
+    for read in (record, str(record), [record]):
+        podsim.search(SMALL_DICT, over="remat", read=read)
+    with pytest.raises(TypeError):
+        podsim.search(SMALL_DICT, over="remat", read=[None])  # type: ignore[list-item]
+
+
 def test_what_a_callback_raises_ends_a_search() -> None:
     def enough(_: podsim.Progress) -> None:
         raise KeyError("enough")

@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Mapping, Optional, Tuple, Union
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
-Source = Union[bytes, Tuple[bytes, str, str, bool]]
+Source = Union[bytes, Tuple[bytes, str, bytes, bool]]
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -61,9 +61,9 @@ def source(scenario: Scenario, base: Optional[Path]) -> Source:
     """A path, or the folder, name and text of what is handed over, and whether its lines are the user's."""
     folder = b"" if base is None else os.fsencode(base)
     if isinstance(scenario, Mapping):
-        return folder, "<dict>", _json(scenario), False
+        return folder, "<dict>", _bytes(_json(scenario)), False
     if isinstance(scenario, str) and not is_path(scenario):
-        return folder, "<text>", scenario, True
+        return folder, "<text>", _bytes(scenario), True
     if base is not None:
         raise TypeError("base is for texts and dictionaries: paths in a file are relative to it")
     return os.fsencode(_without_nul(os.fsdecode(scenario)))
@@ -74,8 +74,20 @@ def sources(scenarios: Iterable[Scenario], base: Optional[Path]) -> list[Source]
     return [source(each, None if is_path(each) else base) for each in scenarios]
 
 
-def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
+def _bytes(text: str) -> bytes:
+    """What is no Unicode text goes on to podsim as it is, which says so."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def varied(vary: Mapping[str, Any]) -> list[Union[bytes, Tuple[bytes, list[bytes]]]]:
     """Keys with the texts of their values, or texts as --vary takes them."""
+    return [
+        _bytes(one) if isinstance(one, str) else (_bytes(one[0]), [_bytes(text) for text in one[1]])
+        for one in _varied(vary)
+    ]
+
+
+def _varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
     if not isinstance(vary, Mapping):
         raise TypeError(f"vary is a mapping of keys to values, not {type(vary).__name__}")
     return [
@@ -86,10 +98,18 @@ def varied(vary: Mapping[str, Any]) -> list[Union[str, Tuple[str, list[str]]]]:
     ]
 
 
-def varied_text(key: str, values: Any) -> str:
-    """``key=value,value``: a text as it is, a list joined by commas."""
-    text = values if isinstance(values, str) else ",".join(yaml_text(value) for value in values)
-    return f"{key}={text}"
+def varied_texts(vary: Optional[Mapping[str, Any]]) -> list[str]:
+    """The same as --vary has it: ``key=value,value`` as it is, of a list ``key=[value, value]``."""
+    return [
+        one if isinstance(one, str) else f"{one[0]}=[{', '.join(_in_list(text) for text in one[1])}]"
+        for one in _varied({} if vary is None else vary)
+    ]
+
+
+def _in_list(text: str) -> str:
+    """YAML as an item of a list in brackets. What is in brackets or quotes stays; a plain text with commas is none there."""
+    plain = not text.lstrip().startswith(("[", "{", '"', "'"))
+    return json.dumps(text, ensure_ascii=False) if plain and set(text) & set(",[]{}#\n") else text
 
 
 def joined(separator: str, value: Union[str, Iterable[int], None]) -> Optional[str]:
@@ -130,6 +150,16 @@ def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
 
 def path(value: Optional[Path]) -> Optional[str]:
     return None if value is None else _without_nul(os.fsdecode(value))
+
+
+def paths(values: Union[Path, Iterable[Path]]) -> list[str]:
+    """Of one or several files."""
+    several = [values] if isinstance(values, (str, bytes, os.PathLike)) else values
+    return [_without_nul(os.fsdecode(value)) for value in several]
+
+
+def file(value: Path) -> bytes:
+    return os.fsencode(_without_nul(os.fsdecode(value)))
 
 
 def _without_nul(name: str) -> str:

@@ -4,7 +4,7 @@ from typing import Callable, Optional, Tuple, Union
 
 version: str
 
-_Source = Union[bytes, Tuple[bytes, str, str, bool]]
+_Source = Union[bytes, Tuple[bytes, str, bytes, bool]]
 _Progress = Optional[Callable[[str, float, float, int, int], object]]
 
 def run(
@@ -16,7 +16,7 @@ def collective(options: list[bytes], progress: _Progress) -> str: ...
 def sweep(
     options: list[bytes],
     scenario: _Source,
-    varied: list[Union[str, tuple[str, list[str]]]],
+    varied: list[Union[bytes, tuple[bytes, list[bytes]]]],
     progress: _Progress,
 ) -> tuple[list[str], list[int]]: ...
 def show(options: list[bytes], scenario: _Source) -> str: ...

@@ -84,7 +84,7 @@ def search(
     seconds: Optional[float] = None,
     write: Optional[Path] = None,
     jsonl: Optional[Path] = None,
-    read: Sequence[Path] = (),
+    read: Union[Path, Sequence[Path]] = (),
     shard: str = "0/1",
     explain: bool = True,
     progress: Optional[Callback] = None,
@@ -105,13 +105,13 @@ def search(
         _podsim.search(
             _arguments.options(
                 over=[over] if isinstance(over, str) else list(over or []),
-                vary=[_arguments.varied_text(key, values) for key, values in (vary or {}).items()],
+                vary=_arguments.varied_texts(vary),
                 set=_arguments.settings(set),
                 jobs=jobs,
                 seconds=seconds,
                 write=_arguments.path(write),
                 jsonl=_arguments.path(jsonl),
-                read=[_arguments.path(one) for one in read],
+                read=_arguments.paths(read),
                 shard=shard,
                 no_explain=not explain,
             ),
@@ -127,9 +127,9 @@ def import_maxtext(file: Path, overrides: Optional[Mapping[str, Any]] = None) ->
     ``overrides``: those of its command line, ``{"per_device_batch_size": 4}``.
     """
     words = [f"{key}={_arguments.yaml_text(value)}" for key, value in (overrides or {}).items()]
-    return _result(_podsim.import_maxtext(os.fsencode(file), words))
+    return _result(_podsim.import_maxtext(_arguments.file(file), words))
 
 
 def import_hf(file: Path) -> dict[str, Any]:
     """How the keys of a Hugging Face config are understood: the model, its parameters, what was read, ignored, unknown."""
-    return _result(_podsim.import_hf(os.fsencode(file)))
+    return _result(_podsim.import_hf(_arguments.file(file)))

@@ -1,4 +1,5 @@
 // `podsim hlo`: times that follow from the module by hand, set beside the same collective alone; messages.
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -259,6 +260,16 @@ TEST_F(HloCommand, Messages) {
     EXPECT_EQ(error_of({"stats", file, "--devices", "8"}),
               "--devices 8: out of range; the module names device 63; up to 100000 are allowed\n");
     EXPECT_EQ(error_of({"stats", file, "--flops", "gmm"}), "--flops gmm: no NAME=VALUE\n");
+    // What nothing was measured of runs ideally, unless it is asked for.
+    EXPECT_EQ(podsim({"hlo", "run", file, "--chip", "v3", "--slice", "8x8"}).status, 0);
+    EXPECT_EQ(error_of({"run", file, "--chip", "v3", "--slice", "8x8", "--profile", "measured"}),
+              "--profile measured: nothing was measured on v3; take --profile ideal\n");
+    for (const char* const option : {"--trace", "--mesh", "--chip"}) {
+        EXPECT_EQ(error_of({"stats", file, option, "v5p"}),
+                  std::string(option) +
+                      ": is for `podsim hlo run`; leave it out of `podsim hlo stats`\n");
+    }
+    EXPECT_FALSE(std::filesystem::exists("v5p"));
     const std::string binary = write("HloModule\x01", "binary.txt");
     EXPECT_EQ(error_of({"stats", binary}),
               binary +

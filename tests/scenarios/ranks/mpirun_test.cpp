@@ -1,11 +1,15 @@
 // `mpirun -n N podsim sweep` and `search`: the bytes of one process, whatever the number of ranks and threads.
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <memory>
+#include <optional>
 #include <string>
 #include <sys/wait.h>
 
+#include "scenarios/ranks/joined_ranks.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -33,10 +37,14 @@ protected:
 
     /// The exit status; standard output and error in the files `out` and `err`.
     int run(const std::string& before, const std::string& arguments) {
+        return run_program(program_path(), before, arguments);
+    }
+    int run_program(const std::string& program, const std::string& before,
+                    const std::string& arguments) {
         const std::string command = fmt::format(
             "cd '{}' && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
             "OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=detect_leaks=0 {} '{}' {} >out 2>err",
-            path("."), before, program_path(), arguments);
+            path("."), before, program, arguments);
         const int status = std::system(command.c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
@@ -82,6 +90,43 @@ TEST_F(UnderMpirun, SearchesAsOneProcess) {
     }
     EXPECT_EQ(run("mpirun -n 2", "search none.yaml --over mesh"), 2);
     EXPECT_EQ(text("err").find("none.yaml"), text("err").rfind("none.yaml")) << text("err");
+}
+
+/// What each of two ranks does: sends the other long messages, longer than MPI keeps, before it looks for any.
+void exchange_long_messages() {
+    const auto module = std::filesystem::path(program_path()).parent_path() / "podsim_mpi.so";
+    void* const loaded = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    ASSERT_NE(loaded, nullptr) << dlerror();
+    const std::unique_ptr<Ranks> ranks(reinterpret_cast<JoinRanks>(dlsym(loaded, kJoinName))());
+    ASSERT_EQ(ranks->size(), 2);
+    const auto text = [](int from, std::size_t number) {
+        return std::string((1U << 20U) + number, static_cast<char>('a' + from));
+    };
+    constexpr std::size_t kMessages = 3;
+    const int other = 1 - ranks->rank();
+    for (std::size_t number = 0; number < kMessages; ++number) {
+        ranks->send(other, text(ranks->rank(), number));
+    }
+    for (std::size_t number = 0; number < kMessages;) {
+        if (const std::optional<Message> message = ranks->receive()) {
+            EXPECT_EQ(message->from, other);
+            EXPECT_EQ(message->text, text(other, number++));
+        }
+    }
+}
+
+// Two ranks that wait for each other to receive would wait for ever: a search's pieces and results may be that long.
+TEST_F(UnderMpirun, RanksMaySendLongMessagesAtOnce) {
+    if (launch().size == 2) {
+        exchange_long_messages();
+        return;
+    }
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+    EXPECT_EQ(
+        run_program(self, "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX timeout 120 mpirun -n 2",
+                    "--gtest_filter=UnderMpirun.RanksMaySendLongMessagesAtOnce"),
+        0)
+        << text("out") << text("err");
 }
 
 TEST_F(UnderMpirun, SaysAnErrorOnce) {

@@ -74,6 +74,9 @@ TEST_F(ObjectiveTextTest, SaysWhatKeptAllPlansOut) {
         args.insert(args.end(), asked.begin(), asked.end());
         const Outcome outcome = search(args);
         EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.err,
+                  "podsim search: no plan of this space fits what is asked; widen it, or ask for "
+                  "less\n");
         return outcome.out.substr(outcome.out.find("\n\n"));
     };
     const std::string head = "\n\nNo plan of this space fits what is asked.\n  54 would miss the ";

@@ -137,6 +137,16 @@ TEST_F(TrialRecordTest, ShardsFindTogetherWhatOneFinds) {
     }
 }
 
+// More shards than candidates: one that has nothing of its own has done its part.
+TEST_F(TrialRecordTest, AShardMayHaveNothingToDo) {
+    const Outcome outcome =
+        search({"--no-explain", "--shard", "999/1000", "--jsonl", path("last")});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("\nNo plan of this shard fits what is asked.\n"));
+    EXPECT_EQ(text("last"), "");
+}
+
 TEST_F(TrialRecordTest, RefusesWhatItIsNot) {
     EXPECT_EQ(
         search({"--shard", "0/2"}).err,

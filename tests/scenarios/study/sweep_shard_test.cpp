@@ -4,6 +4,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+#include <vector>
 
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
@@ -140,7 +144,8 @@ TEST_F(SweepShards, RefuseOtherRecords) {
               "path, or remove the file to begin anew\n");
 
     std::string changed = record("odd");
-    changed.replace(changed.find("step_time_s"), 11, "step_time_z");
+    const std::string share = "\"mfu\":0.";
+    changed.replace(changed.find(share), share.size(), "\"mfu\":1.");
     write(changed, "changed");
     EXPECT_EQ(merge({"even", "odd", "changed"}).err,
               "changed:2:1: another result of setting 3 than that of odd:2; leave one of the two "
@@ -162,11 +167,45 @@ TEST_F(SweepShards, RefuseOtherRecords) {
     EXPECT_EQ(merge({"folder"}).err,
               "folder: cannot be read: Is a directory; give files that `podsim sweep --jsonl` has "
               "written\n");
+    // Records are read twice, which a pipe is not.
+    ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(
+        merge({"even", "pipe", "odd"}).err,
+        "pipe: is no regular file, and records are read twice; put what it gives into a file, "
+        "and merge that\n");
     EXPECT_EQ(podsim({"merge", path("even")}).err,
               "podsim merge: --jsonl is missing; usage: podsim merge RECORD.jsonl ... "
               "--jsonl PATH|-\n");
     EXPECT_EQ(podsim({"merge", "--jsonl", "-"}).err,
               "podsim merge: no records; usage: podsim merge RECORD.jsonl ... --jsonl PATH|-\n");
+}
+
+// Lines that are JSON, but not of what a sweep writes: a name, a kind, a value that every step has, the end of a line.
+TEST_F(SweepShards, RefuseDamagedRecords) {
+    ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
+    const std::string one = record("one");
+    const std::vector<std::pair<std::string, std::string>> damages{
+        {"\"bound\":", "\"bond\":"},
+        {"\"mfu\":0.", "\"mfu\":null,\"x\":0."},
+        {"\"bound\":\"", "\"bound\":7,\"x\":\""},
+        {"\"step_time_s\":", "\"step_time_s\":\"a\",\"x\":"},
+        {"\"memory\":{", "\"memry\":{"},
+        {"\n", "\r\n"},
+        {"\"fits\":true", "\"fits\":1"}};
+    for (const auto& [was, is] : damages) {
+        SCOPED_TRACE(is);
+        std::string damaged = one;
+        ASSERT_NE(damaged.find(was), std::string::npos);
+        damaged.replace(damaged.find(was), was.size(), is);
+        write(damaged, "damaged");
+        EXPECT_EQ(plain(sweep({"--jsonl", path("damaged")}).err),
+                  "damaged:1:1: the file holds something else than the results of this sweep; give "
+                  "--jsonl another path, or remove the file to begin anew\n");
+        EXPECT_EQ(merge({"damaged"}).err,
+                  "damaged:1:1: this is no line of a sweep; give files that `podsim sweep --jsonl` "
+                  "has written\n");
+        EXPECT_EQ(record("damaged"), damaged);
+    }
 }
 
 }  // namespace
