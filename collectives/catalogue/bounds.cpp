@@ -1,7 +1,9 @@
 #include "collectives/catalogue/bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstddef>
 
 #include "collectives/catalogue/operations.h"
 #include "collectives/paths/routes.h"
@@ -67,6 +69,22 @@ sim::Seconds book_gather(const CollectiveCall& call, sim::BytesPerSecond link_on
     return std::max(carried / (link_one_way * links), hop_latency * hops);
 }
 
+/// The text's time of an AllToAll: V A / (4 N W) over the longest axis, A of N members along it. The middle of a line carries twice that
+/// one way. Of the hops a quarter of an AllGather's.
+sim::Seconds book_exchange(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
+                           sim::Seconds hop_latency) {
+    std::array<double, topology::kAxes> along{};  // chips, for each link of a chip
+    double hops = 0;
+    for (const topology::AxisFactor& factor : call.group()) {
+        const bool ring = walked_as_ring(call.slice, call.group(), factor);
+        double& axis = along.at(static_cast<std::size_t>(factor.axis));
+        axis = (axis == 0 ? (ring ? 0.5 : 1) : axis) * factor.length;
+        hops += ring ? factor.length / 2.0 : factor.length - 1;
+    }
+    const double share = *std::ranges::max_element(along) / group_size(call.group());
+    return std::max(call.bytes * share / link_one_way, hop_latency * hops) * (1.0 / 4);
+}
+
 sim::Seconds book_within_slice(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
                                sim::Seconds hop_latency) {
     const OperationInfo& row = info(call.operation);
@@ -75,8 +93,11 @@ sim::Seconds book_within_slice(const CollectiveCall& call, sim::BytesPerSecond l
         return std::max(least.bytes / (link_one_way * least.links),
                         hop_latency * least.longest_way);
     }
-    return group_size(call.group()) <= 1
-               ? sim::Seconds{}
+    if (group_size(call.group()) <= 1) {
+        return {};
+    }
+    return row.operation == Operation::all_to_all
+               ? book_exchange(call, link_one_way, hop_latency)
                : book_gather(call, link_one_way, hop_latency) * row.book_gathers;
 }
 

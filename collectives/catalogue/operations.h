@@ -70,7 +70,7 @@ struct OperationInfo {
 
     // Conventions of others, for members that are alike.
 
-    /// The reference text's time (bounds.h), as a multiple of its time for an AllGather.
+    /// The reference text's time (bounds.h), as a multiple of its time for an AllGather; of an AllToAll on one ring.
     double book_gathers = 0;
     /// Of V, what each group sends over DCN in the reference text's time between S slices.
     double (*book_between_slices)(double slices) = nullptr;

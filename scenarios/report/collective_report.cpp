@@ -93,10 +93,7 @@ std::string times(const CollectiveRun& run) {
     if (result.analytic.has_value()) {
         row("closed form", result.analytic->value());
     }
-    // The reference text has all-to-all on one ring only.
-    const bool beyond_book = run.request.operation == collectives::Operation::all_to_all &&
-                             run.request.members.group.size() > 1;
-    row(beyond_book ? "book, as if one ring" : "book", result.book.value());
+    row("book", result.book.value());
     row("physical bound", result.physical_bound.value());
     const collectives::Bandwidth bandwidth = bandwidth_of(run);
     return table.text(2) + fmt::format("  algorithm bandwidth {}, bus bandwidth {}\n",

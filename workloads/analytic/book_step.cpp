@@ -1,7 +1,9 @@
 #include "workloads/analytic/book_step.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,7 @@ private:
     /// Seconds of an array of so many bytes over ICI, and over DCN.
     struct Parts {
         double ici = 0;
+        double exchanged = 0;  ///< the same of an AllToAll's
         double dcn = 0;
         double slices = 1;  ///< that the group spans
     };
@@ -69,11 +72,11 @@ private:
         const Parts parts = parts_over(names, bytes);
         return std::max(parts.ici, parts.dcn);
     }
-    /// The same of an AllToAll: a quarter on a ring, and of a member's share (1 / slices of what the DCN term has) what
+    /// The same of an AllToAll, V A / (4 N W) along the longest of its axes, and of a member's share (1 / slices of what the DCN term has) what
     /// goes to other slices.
     [[nodiscard]] double exchanged_over(const std::vector<std::string>& names, double bytes) const {
         const Parts parts = parts_over(names, bytes);
-        return std::max(parts.ici / 4,
+        return std::max(parts.exchanged,
                         parts.dcn * (parts.slices - 1) / (parts.slices * parts.slices));
     }
     [[nodiscard]] double gather(double parameters, double element) const {
@@ -170,14 +173,22 @@ BookStep::Parts BookStep::parts_over(const std::vector<std::string>& names, doub
     const int axes = std::popcount(collectives::axes_mask(group));
     const double ici =
         axes == 0 ? 0 : (sim::Bytes(bytes) / (rates_.ici_one_way * (2.0 * axes))).value();
+    std::array<double, topology::kAxes> along{};
+    for (const topology::AxisFactor& factor : group) {
+        double& axis = along.at(static_cast<std::size_t>(factor.axis));
+        axis = std::max(axis, 1.0) * factor.length;
+    }
+    const double exchanged =
+        ici * axes / 4 * *std::ranges::max_element(along) / collectives::group_size(group);
     const int slices = mesh_.across(present).length;
     if (slices == 1) {
-        return {.ici = ici};
+        return {.ici = ici, .exchanged = exchanged};
     }
     const double groups =
         static_cast<double>(rates_.chips_per_slice) / collectives::group_size(group);
     const sim::BytesPerSecond dcn = rates_.between_slices.dcn * rates_.between_slices.hosts;
     return {.ici = ici,
+            .exchanged = exchanged,
             .dcn = (sim::Bytes(bytes * groups) / dcn).value(),
             .slices = static_cast<double>(slices)};
 }

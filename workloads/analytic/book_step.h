@@ -26,7 +26,7 @@
 //   columns  = t (q + o + (g + 1) F) / Y b / (W n_X)            over tensor_transpose: q queries, keys and values,
 //              o attention's output, g 2 of a gated MLP (Ways::tensor_transpose)
 //   kv       = t C K (H + Hv) / T b / (W n_C)                   keys, values of the whole sequence
-//   tokens   = E t k D / T b / (4 W n_E), k experts a token     one AllToAll of an expert layer, and on
+//   tokens   = t k D / T b A / (4 W), A ways along the longest   one AllToAll of an expert layer, and on
 //              + t k D b / (W n_T)                              either side of the experts over tensor
 //              (over S slices not less than what leaves a slice over its hosts' DCN: (S - 1) / S of t k D / T b of each chip)
 //
