@@ -23,7 +23,8 @@ std::string does_not_carry_out(const CollectiveCall& call) {
            std::string(to_string(call.operation));
 }
 
-Algorithm resolve_within_slice(const CollectiveCall& call) {
+/// `across_slices`: of what goes on in each of several slices.
+Algorithm resolve_within_slice(const CollectiveCall& call, bool across_slices = false) {
     const OperationInfo& row = info(call.operation);
     if (call.algorithm == Algorithm::automatic) {
         return row.candidates(call).front();
@@ -36,7 +37,9 @@ Algorithm resolve_within_slice(const CollectiveCall& call) {
         throw sim::InputError("algorithm 'flat' is for several slices",
                               "allowed for one slice: auto and the others");
     }
-    throw sim::InputError(does_not_carry_out(call) + " on this group", "allowed: " + names(list));
+    throw sim::InputError(
+        does_not_carry_out(call) + " on this group",
+        "allowed: " + names(list) + (across_slices && !row.routed ? ", flat" : ""));
 }
 
 Algorithm resolve_between_slices(const CollectiveCall& call) {
@@ -55,9 +58,15 @@ Algorithm resolve_between_slices(const CollectiveCall& call) {
         }
         return Algorithm::flat;
     }
-    const Algorithm resolved = resolve_within_slice(within);
+    if (!call.group().empty() || row.routed) {
+        return resolve_within_slice(within, true);
+    }
     // Between lone chips there is nothing to share: every chip exchanges on its own.
-    return call.group().empty() && !row.routed ? Algorithm::flat : resolved;
+    if (call.algorithm != Algorithm::automatic) {
+        throw sim::InputError(does_not_carry_out(call) + " between single chips of slices",
+                              "allowed: auto, flat");
+    }
+    return Algorithm::flat;
 }
 
 }  // namespace

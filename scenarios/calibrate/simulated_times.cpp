@@ -8,7 +8,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/quantity_names.h"
 #include "scenarios/spec/training_step.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/study/serve_scenario.h"
 
 namespace podsim::scenarios {

@@ -8,7 +8,7 @@
 #include "scenarios/console/timed_watch.h"
 #include "scenarios/load/load.h"
 #include "scenarios/load/scenario_files.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 
 namespace podsim::scenarios {
 

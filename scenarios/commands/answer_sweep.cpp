@@ -8,7 +8,7 @@
 #include "scenarios/console/output.h"
 #include "scenarios/console/timed_watch.h"
 #include "scenarios/page/sweep_page.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "scenarios/load/load.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/watch/memory_limit.h"

@@ -199,19 +199,24 @@ void refuse_beyond_memory(const RunMemory& memory, Fold fold) {
         return;
     }
     if (limit < kBytesOfProcess) {
-        throw sim::InputError(
-            fmt::format("podsim may take {} of memory, and takes {} for any run",
-                        format_bytes(sim::Bytes(limit)), format_bytes(sim::Bytes(kBytesOfProcess))),
-            "give more with --memory, or raise the shell's limit (ulimit -v)");
+        throw BeyondMemory(
+            sim::InputError(fmt::format("podsim may take {} of memory, and takes {} for any run",
+                                        format_bytes(sim::Bytes(limit)),
+                                        format_bytes(sim::Bytes(kBytesOfProcess))),
+                            "give more with --memory, or raise the shell's limit (ulimit -v)"),
+            memory.bytes());
     }
-    throw sim::InputError(
-        fmt::format("the run takes up to {} of memory: {} for operations, {} for messages, {} for "
-                    "what every simulated chip has; podsim may take {}",
-                    format_bytes(sim::Bytes(memory.bytes())),
-                    format_bytes(sim::Bytes(memory.operations)),
-                    format_bytes(sim::Bytes(memory.messages)),
-                    format_bytes(sim::Bytes(memory.places)), format_bytes(sim::Bytes(limit))),
-        fmt::format("{}, or give more with --memory", remedy(memory, fold)));
+    throw BeyondMemory(
+        sim::InputError(
+            fmt::format(
+                "the run takes up to {} of memory: {} for operations, {} for messages, {} for "
+                "what every simulated chip has; podsim may take {}",
+                format_bytes(sim::Bytes(memory.bytes())),
+                format_bytes(sim::Bytes(memory.operations)),
+                format_bytes(sim::Bytes(memory.messages)), format_bytes(sim::Bytes(memory.places)),
+                format_bytes(sim::Bytes(limit))),
+            fmt::format("{}, or give more with --memory", remedy(memory, fold))),
+        memory.bytes());
 }
 
 }  // namespace podsim::scenarios

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "scenarios/spec/request.h"
+#include "sim/base/error.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::scenarios {
@@ -32,7 +33,19 @@ double memory_of_schedule(const sim::Schedule& schedule);
 /// Bytes of the record of a run that played so many events (run/run_record.h).
 double memory_of_record(std::uint64_t played_events);
 
-/// Throws sim::InputError where the process may not take so much (memory_limit), with what would make it fit.
+/// That a run takes more than this process may, which another machine, or another --memory, may allow.
+class BeyondMemory : public sim::InputError {
+public:
+    BeyondMemory(const sim::InputError& error, double bytes) : InputError(error), bytes_(bytes) {}
+
+    /// What it takes.
+    [[nodiscard]] double bytes() const { return bytes_; }
+
+private:
+    double bytes_;
+};
+
+/// Throws BeyondMemory where the process may not take so much (memory_limit), with what would make it fit.
 void refuse_beyond_memory(const RunMemory& memory, Fold fold);
 
 }  // namespace podsim::scenarios

@@ -14,7 +14,7 @@
 #include "scenarios/search/plan_work.h"
 #include "scenarios/search/search_tally.h"
 #include "scenarios/space/candidates.h"
-#include "scenarios/study/thread_crew.h"
+#include "scenarios/ranks/thread_crew.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -8,7 +8,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/error_band.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {

@@ -159,6 +159,8 @@ LoweredStep StepSimulation::lowered(Fold how, Watch* watch, RunMemory& memory) c
         memory = memory_of_run(step.workload);
         refuse_beyond_memory(memory, how);
         return step;
+    } catch (const BeyondMemory& error) {
+        throw BeyondMemory(error.at({scenario_.file, 0, 0}), error.bytes());
     } catch (const sim::InputError& error) {
         throw error.at({scenario_.file, 0, 0});
     }

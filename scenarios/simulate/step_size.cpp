@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/watch/memory_limit.h"
@@ -57,15 +58,18 @@ void refuse_beyond_memory(const Scenario& scenario) {
     }
     const double most =
         std::floor(((limit - kBytesOfProcess) / kBytesOfOperation - size.fixed) / size.of_each);
-    throw sim::InputError(
-        fmt::format(
-            "a step of {} microbatches is some {:.3g} operations, whose run takes up to {} of "
-            "memory; podsim may take {}",
-            size.microbatches, size.operations(), format_bytes(sim::Bytes(size.bytes())),
-            format_bytes(sim::Bytes(limit))),
-        most >= 1 ? fmt::format("use at most {:.0f} microbatches, or give more with --memory", most)
-                  : std::string("use fewer microbatches, or give more with --memory"),
-        {scenario.file, 0, 0});
+    throw BeyondMemory(
+        sim::InputError(
+            fmt::format(
+                "a step of {} microbatches is some {:.3g} operations, whose run takes up to {} of "
+                "memory; podsim may take {}",
+                size.microbatches, size.operations(), format_bytes(sim::Bytes(size.bytes())),
+                format_bytes(sim::Bytes(limit))),
+            most >= 1
+                ? fmt::format("use at most {:.0f} microbatches, or give more with --memory", most)
+                : std::string("use fewer microbatches, or give more with --memory"),
+            {scenario.file, 0, 0}),
+        size.bytes());
 }
 
 }  // namespace podsim::scenarios

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "scenarios/simulate/simulate.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/text/json_text.h"
 
 namespace podsim::scenarios {

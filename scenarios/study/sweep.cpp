@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "scenarios/footprint/run_memory.h"
 #include "scenarios/load/load.h"
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
@@ -256,6 +257,9 @@ SweepLine Sweep::run(std::size_t index) const {
         }
         json["schema"] = kSchemaName;
         json["error"] = line.row.error;
+        if (const auto* const beyond = dynamic_cast<const BeyondMemory*>(&error)) {
+            json[kNeedsMemory] = beyond->bytes();
+        }
     }
     line.text = json_line(json) + '\n';
     return line;

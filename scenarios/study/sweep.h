@@ -17,6 +17,8 @@
 namespace podsim::scenarios {
 
 inline constexpr std::size_t kMostSettings = 100000;
+/// In the line of a setting that was refused since podsim may not take so much memory: bytes. It is run again once it may.
+inline constexpr const char* kNeedsMemory = "needs_memory_bytes";
 
 /// A key and the values that it takes.
 struct Varied {

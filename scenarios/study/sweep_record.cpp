@@ -4,10 +4,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <sstream>
+#include <utility>
 #include <variant>
 
 #include "scenarios/text/file_error.h"
+#include "scenarios/watch/memory_limit.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -48,6 +51,12 @@ bool is_of_kind(const Value& value, ValueUnit unit) {
            : unit == ValueUnit::truth ? std::holds_alternative<bool>(value)
                                       : std::holds_alternative<std::int64_t>(value) ||
                                             std::holds_alternative<double>(value);
+}
+
+/// Whether a line says that podsim might not take the memory which it may take now.
+bool may_run_now(const std::string& text) {
+    const Value needs = value_at(Json::parse(text), kNeedsMemory);
+    return number_of(needs) > 0 && number_of(needs) <= memory_limit();
 }
 
 /// What every step has.
@@ -93,6 +102,7 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
     std::size_t kept = 0;
     if (std::filesystem::is_regular_file(path)) {
         const std::string text = read_whole(path);
+        std::optional<std::pair<std::size_t, std::size_t>> again;  // from where, after how many
         for (std::size_t end = 0; (end = text.find('\n', kept)) != std::string::npos;
              kept = end + 1) {
             const std::string line = text.substr(kept, end - kept);
@@ -100,6 +110,9 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
                 !holds_row(line)) {
                 refuse(path, finished_.size() + 1);
+            }
+            if (!again.has_value() && may_run_now(line)) {
+                again = {kept, finished_.size()};
             }
             finished_.push_back(sweep_row(line, index));
         }
@@ -109,6 +122,10 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
                 refuse(path, finished_.size() + 1);
             }
             std::filesystem::resize_file(path, kept);
+        }
+        if (again.has_value()) {
+            finished_.resize(again->second);
+            std::filesystem::resize_file(path, again->first);
         }
     }
     errno = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scenarios/simulate/simulate.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 
 namespace podsim::scenarios {
 

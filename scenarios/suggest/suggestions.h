@@ -9,7 +9,7 @@
 
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/simulate/simulate.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/suggest/plan_changes.h"
 #include "scenarios/text/json_text.h"
 

@@ -20,13 +20,24 @@ CollectiveCall call_on_all(Operation operation, const topology::Lattice& slice) 
             .bytes = sim::Bytes(1000)};
 }
 
-/// Twice an AllGather's 500, or twice its two hops; a quarter for the AllToAll.
+/// Twice an AllGather's 500, or twice its two hops; a quarter for the AllToAll, and on a line V/4 over its middle.
 TEST(BookTimeTest, MultiplesOfAnAllGather) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     EXPECT_EQ(book(call_on_all(Operation::all_reduce, ring), 300), 1200);
     EXPECT_EQ(book(call_on_all(Operation::all_to_all, ring), 1), 125);
     EXPECT_EQ(book(call_on_all(Operation::all_to_all, ring), 400), 200);
-    EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 1, 1}, 0)), 1), 187.5);
+    EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 1, 1}, 0)), 1), 250);
+}
+
+/// V A / (4 N W) along the longest axis: of 4 x 8 rings 8/32 of V over 4 x 2, of 4 x 2 lines 4/8 over 4.
+TEST(BookTimeTest, AnAllToAllOverSeveralAxes) {
+    const CollectiveCall rings = call_on_all(Operation::all_to_all, box({4, 8, 1}, 3));
+    EXPECT_EQ(book(rings, 0), 1000.0 * 8 / 32 / 8);
+    EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 2, 1}, 0)), 0), 1000.0 * 4 / 8 / 4);
+    // Both factors of an axis count for its length.
+    CollectiveCall split = rings;
+    split.members.group = {{1, 1, 2}, {0, 1, 4}, {1, 2, 4}};
+    EXPECT_EQ(book(split, 0), book(rings, 0));
 }
 
 /// A ring of 4 counts two links and 2 hops, a line of 4 one link and 3 hops; with a line 15/16 of V move.

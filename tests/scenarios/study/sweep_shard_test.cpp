@@ -180,6 +180,23 @@ TEST_F(SweepShards, RefuseOtherRecords) {
               "podsim merge: no records; usage: podsim merge RECORD.jsonl ... --jsonl PATH|-\n");
 }
 
+// What was refused since podsim might not take so much memory is run again, with what is behind it, where it may.
+TEST_F(SweepShards, RunAgainWhatMemoryDidNotAllow) {
+    ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
+    const std::string one = record("one");
+    const std::size_t second = one.find('\n') + 1;
+    std::string refused = one;
+    const std::size_t end = refused.find(",\"schema\"", second);
+    refused.replace(end, refused.find('\n', second) - end,
+                    R"(,"schema":"podsim/2","error":"too much","needs_memory_bytes":1e9})");
+    write(refused, "refused");
+    const Outcome again = sweep({"--jsonl", path("refused")});
+    EXPECT_EQ(again.status, 0);
+    EXPECT_EQ(plain(again.err).substr(0, 57),
+              "podsim sweep: refused holds 1 of 6 settings already\npodsi");
+    EXPECT_EQ(record("refused"), one);
+}
+
 // Lines that are JSON, but not of what a sweep writes: a name, a kind, a value that every step has, the end of a line.
 TEST_F(SweepShards, RefuseDamagedRecords) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);

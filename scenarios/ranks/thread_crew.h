@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scenarios/ranks/crew.h"
-#include "scenarios/study/parallel.h"
+#include "scenarios/ranks/parallel.h"
 
 namespace podsim::scenarios {
 
