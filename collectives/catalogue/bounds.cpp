@@ -73,15 +73,21 @@ sim::Seconds book_gather(const CollectiveCall& call, sim::BytesPerSecond link_on
 /// one way. Of the hops a quarter of an AllGather's.
 sim::Seconds book_exchange(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
                            sim::Seconds hop_latency) {
-    std::array<double, topology::kAxes> along{};  // chips, for each link of a chip
+    std::array<double, topology::kAxes> members{};
+    std::array<bool, topology::kAxes> closed{};
     double hops = 0;
     for (const topology::AxisFactor& factor : call.group()) {
         const bool ring = walked_as_ring(call.slice, call.group(), factor);
-        double& axis = along.at(static_cast<std::size_t>(factor.axis));
-        axis = (axis == 0 ? (ring ? 0.5 : 1) : axis) * factor.length;
+        const auto axis = static_cast<std::size_t>(factor.axis);
+        members.at(axis) = std::max(members.at(axis), 1.0) * factor.length;
+        closed.at(axis) = closed.at(axis) || ring;
         hops += ring ? factor.length / 2.0 : factor.length - 1;
     }
-    const double share = *std::ranges::max_element(along) / group_size(call.group());
+    double share = 0;
+    for (std::size_t axis = 0; axis < members.size(); ++axis) {
+        share = std::max(share, members.at(axis) / (closed.at(axis) ? 2 : 1));
+    }
+    share /= group_size(call.group());
     return std::max(call.bytes * share / link_one_way, hop_latency * hops) * (1.0 / 4);
 }
 
