@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/serve_report/serving_quantities.h"
 #include "scenarios/served/simulated_step_times.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/spec/quantity_names.h"
 #include "scenarios/spec/training_step.h"
-#include "scenarios/ranks/parallel.h"
 #include "scenarios/study/serve_scenario.h"
 
 namespace podsim::scenarios {

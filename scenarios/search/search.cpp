@@ -11,10 +11,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "scenarios/ranks/thread_crew.h"
 #include "scenarios/search/plan_work.h"
 #include "scenarios/search/search_tally.h"
 #include "scenarios/space/candidates.h"
-#include "scenarios/ranks/thread_crew.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -5,10 +5,10 @@
 #include <functional>
 #include <utility>
 
+#include "scenarios/ranks/parallel.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/spec/error_band.h"
-#include "scenarios/ranks/parallel.h"
 #include "topology/chips/efficiency.h"
 
 namespace podsim::scenarios {

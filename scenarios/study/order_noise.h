@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/simulate/simulate.h"
 #include "scenarios/ranks/parallel.h"
+#include "scenarios/simulate/simulate.h"
 #include "scenarios/text/json_text.h"
 
 namespace podsim::scenarios {

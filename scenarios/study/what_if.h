@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/simulate/simulate.h"
 #include "scenarios/ranks/parallel.h"
+#include "scenarios/simulate/simulate.h"
 
 namespace podsim::scenarios {
 

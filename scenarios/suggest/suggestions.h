@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "scenarios/load/scenario_source.h"
-#include "scenarios/simulate/simulate.h"
 #include "scenarios/ranks/parallel.h"
+#include "scenarios/simulate/simulate.h"
 #include "scenarios/suggest/plan_changes.h"
 #include "scenarios/text/json_text.h"
 
