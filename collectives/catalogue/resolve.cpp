@@ -58,15 +58,9 @@ Algorithm resolve_between_slices(const CollectiveCall& call) {
         }
         return Algorithm::flat;
     }
-    if (!call.group().empty() || row.routed) {
-        return resolve_within_slice(within, true);
-    }
+    const Algorithm resolved = resolve_within_slice(within, true);
     // Between lone chips there is nothing to share: every chip exchanges on its own.
-    if (call.algorithm != Algorithm::automatic) {
-        throw sim::InputError(does_not_carry_out(call) + " between single chips of slices",
-                              "allowed: auto, flat");
-    }
-    return Algorithm::flat;
+    return call.group().empty() && !row.routed ? Algorithm::flat : resolved;
 }
 
 }  // namespace

@@ -79,9 +79,6 @@ TEST(ResolveTest, BetweenSlices) {
     EXPECT_EQ(error_of(between(Operation::all_reduce, line, whole_axes(line), Algorithm::one_shot)),
               "algorithm 'one-shot' does not carry out all-gather on this group; allowed: auto, "
               "one-way, two-way, equal-parts, weighted, flat");
-    EXPECT_EQ(error_of(between(Operation::all_gather, torus, {}, Algorithm::one_way)),
-              "algorithm 'one-way' does not carry out all-gather between single chips of slices; "
-              "allowed: auto, flat");
     // Lone chips share nothing within their slice.
     EXPECT_EQ(resolve(between(Operation::all_gather, torus, {})), Algorithm::flat);
     EXPECT_EQ(resolve(between(Operation::all_reduce, torus, {})), Algorithm::flat);
