@@ -111,10 +111,11 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
                 !holds_row(line)) {
                 refuse(path, finished_.size() + 1);
             }
-            if (!again.has_value() && may_run_now(line)) {
+            SweepRow row = sweep_row(line, index);
+            if (!again.has_value() && row.refused() && may_run_now(line)) {
                 again = {kept, finished_.size()};
             }
-            finished_.push_back(sweep_row(line, index));
+            finished_.push_back(std::move(row));
         }
         const std::string rest = text.substr(kept);
         if (!rest.empty()) {
