@@ -67,7 +67,7 @@ sim::Seconds physical_bound(const CollectiveCall& call, sim::BytesPerSecond link
 
 /// The reference text's time (How to Scale Your Model, section 3): AllGather and ReduceScatter
 ///   max(V / (2 r n_axes), latency x sum over axes of length / 2),
-/// AllReduce twice that, AllToAll a quarter. Without wraparound n - 1 hops of V/n at the one-way
+/// AllReduce twice that. AllToAll V A / (8 r n), A of n members along the longest axis; on a line twice that. Without wraparound n - 1 hops of V/n at the one-way
 /// rate: (n-1)/n V / r for one line; of several axes, a ring counts 2 r and a line r.
 /// Operations with ends: max(bytes / (r x links), latency x longest way), with the bytes and links of the
 /// end that has fewest: a send V, a broadcast V and the links of the root, a gather or scatter (n-1)V/n,
