@@ -125,11 +125,8 @@ void read_what(const Reader& item, Perturbation& one) {
             refuse_others(item, "dead_link", {"link"});
             break;
         case Kind::slow_host:
-            refuse_others(item, "slow_host", {"rate"});
-            one.share = item["rate"].read(parse_share);
-            break;
         case Kind::slow_dcn:
-            refuse_others(item, "slow_dcn", {"rate"});
+            refuse_others(item, one.kind == Kind::slow_host ? "slow_host" : "slow_dcn", {"rate"});
             one.share = item["rate"].read(parse_share);
             break;
     }
@@ -161,6 +158,7 @@ std::vector<Perturbation> read_perturbations(const Reader& perturb, const Hardwa
     for (const Reader& item : perturb.items()) {
         perturbations.push_back(read_one(item, hardware));
     }
+    std::erase_if(perturbations, changes_nothing);
     return perturbations;
 }
 

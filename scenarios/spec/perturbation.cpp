@@ -15,6 +15,23 @@ bool Where::holds(const topology::Point& at, int in_slice) const {
     return !slice.has_value() || *slice == in_slice;
 }
 
+bool changes_nothing(const Perturbation& perturbation) {
+    using Kind = Perturbation::Kind;
+    switch (perturbation.kind) {
+        case Kind::slow_chips:
+            return perturbation.factor == 1;
+        case Kind::random_chips:
+            return perturbation.spread == 0;
+        case Kind::dead_link:
+            return false;
+        case Kind::slow_link:
+        case Kind::slow_host:
+        case Kind::slow_dcn:
+            return perturbation.share == 1;
+    }
+    return false;
+}
+
 unsigned perturbed_axes(const std::vector<Perturbation>& perturbations) {
     unsigned axes = 0;
     for (const Perturbation& one : perturbations) {

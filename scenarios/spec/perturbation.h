@@ -40,6 +40,9 @@ struct Perturbation {
     int direction = 0;  ///< +1, -1: that link alone; 0: both ways
 };
 
+/// Whether the machine is the same without it: a factor of 1, a spread of 0 %, all of a rate.
+bool changes_nothing(const Perturbation& perturbation);
+
 /// Axes along which the machine is not the same everywhere: bit a, and kSlicesDiffer.
 inline constexpr unsigned kSlicesDiffer = 1U << topology::kAxes;
 unsigned perturbed_axes(const std::vector<Perturbation>& perturbations);

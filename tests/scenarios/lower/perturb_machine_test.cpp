@@ -21,6 +21,7 @@ using samples::small_model;
 using samples::sum;
 using Kind = Perturbation::Kind;
 using BadPerturbation = CommandTest;
+using IdlePerturbation = CommandTest;
 
 Scenario two_axes() {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(3),
@@ -200,6 +201,44 @@ TEST(Perturb, RandomFactorsAreThoseOfTheSeed) {
     Perturbation other = one;
     other.seed = 4;
     EXPECT_NE(random_factor(one, {1, 2, 3}, 0), random_factor(other, {1, 2, 3}, 0));
+}
+
+// Three equal axes are exchanged and mirrored where no entry tells them apart: one that changes nothing does not.
+TEST_F(IdlePerturbation, IsAsIfItWereNotWritten) {
+    const std::string file = write(
+        "hardware: {chip: v5p, slice: 4x4x4, slices: 2}\nmodel: llama-3-8b\n"
+        "batch: {tokens: 512Ki, sequence: 4096}\nmesh: {fsdp: x y z, data: slice}\n");
+    const auto run = [&](const std::string& entries) {
+        return simulate_step(
+            load_scenario(file, std::vector<std::string>{"perturb=[" + entries + "]"}),
+            Fold::automatic);
+    };
+    const StepResult without = run("");
+    for (const std::string entry :
+         {"{kind: slow_chips, x: 1, factor: 1}", "{kind: slow_chips, y: 0, slice: 1, factor: 1.0x}",
+          "{kind: random_chips, spread: 0 %, seed: 3}",
+          "{kind: slow_link, x: 1, y: 2, z: 3, link: +x, rate: 100 %}",
+          "{kind: slow_host, x: 0, slice: 0, rate: 100 %}", "{kind: slow_dcn, z: 1, rate: 100 %}",
+          "{kind: slow_dcn, rate: 100 %}, {kind: slow_chips, z: 1, factor: 1}"}) {
+        const StepResult with = run(entry);
+        EXPECT_EQ(with.step_time, without.step_time) << entry;
+        EXPECT_EQ(with.simulated_chips, without.simulated_chips) << entry;
+        EXPECT_EQ(with.events, without.events) << entry;
+        EXPECT_EQ(with.gap.size(), without.gap.size()) << entry;
+    }
+    EXPECT_GT(run("{kind: slow_chips, x: 1, factor: 1.001}").simulated_chips,
+              without.simulated_chips);
+    EXPECT_GT(run("{kind: dead_link, x: 1, link: x}").simulated_chips, without.simulated_chips);
+}
+
+TEST_F(BadPerturbation, MayNotBeWhereThereIsNoChipOrLinkThoughItChangesNothing) {
+    const std::string good = kGood;
+    expect_refused(good + "perturb: [{kind: slow_chips, x: 7, factor: 1}]\n",
+                   "s.yaml:5:33: perturb.x: '7' is out of range; allowed: 0 to 3");
+    expect_refused(
+        good_but("4x4x4", "4x4x1") + "perturb: [{kind: slow_link, link: z, rate: 100 %}]\n",
+        "s.yaml:5:35: perturb.link: axis z of this slice has no links; name an axis "
+        "longer than 1");
 }
 
 TEST_F(BadPerturbation, SaysWhatIsWrong) {
