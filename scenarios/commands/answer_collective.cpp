@@ -76,6 +76,11 @@ CollectiveRequest read_request(const Usage& options) {
     });
     request.hardware.slices = read_slices(options, request.hardware);
     request.hardware.oversubscription = read_option(options, "oversubscription", parse_multiple);
+    if (options.is_given("oversubscription") && request.hardware.slices == 1) {
+        throw sim::InputError(
+            "--oversubscription is of the network between slices: there is one slice",
+            "--slices says how many there are");
+    }
     if (request.operation != collectives::Operation::send) {
         request.members = read_option(options, "axes", [&](const std::string& text) {
             if (request.hardware.slices == 1 && text.find("slice") != std::string::npos) {

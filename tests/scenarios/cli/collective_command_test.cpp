@@ -221,6 +221,21 @@ TEST_F(CollectiveCommand, OverSlicesSaysHowManyThereAre) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(plain(outcome.err),
               "--axes xyz slice: there is one slice; --slices says how many there are\n");
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, std::vector<std::string>{"--slices", "1"}}) {
+        std::vector<std::string> args{"collective", "--chip",  "v5p",        "--slice",
+                                      "4x4x4",      "--op",    "all-gather", "--axes",
+                                      "xyz",        "--bytes", "1e6",        "--oversubscription",
+                                      "4"};
+        args.insert(args.end(), more.begin(), more.end());
+        const Outcome alone = podsim(args);
+        EXPECT_EQ(alone.status, 2);
+        EXPECT_EQ(alone.out, "");
+        EXPECT_EQ(
+            alone.err,
+            "podsim collective: --oversubscription is of the network between slices: there is "
+            "one slice; --slices says how many there are\n");
+    }
 }
 
 TEST_F(CollectiveCommand, JsonSaysWhy) {
