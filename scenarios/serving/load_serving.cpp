@@ -21,7 +21,13 @@ constexpr std::int64_t kMostServers = 1024;
 constexpr std::int64_t kMostPages = std::int64_t{1} << 40;
 
 sim::Time parse_duration(const std::string& text) {
-    return sim::round_up(parse_time(text));
+    try {
+        return sim::round_up(parse_time(text));
+    } catch (const sim::TimeOverflow&) {
+        throw sim::InputError(
+            fmt::format("{} is more than the 106 days that a run can have", in_quotes(text)),
+            "write a shorter time");
+    }
 }
 
 sim::Time parse_objective(const std::string& text) {

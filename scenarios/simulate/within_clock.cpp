@@ -1,5 +1,6 @@
 #include "scenarios/simulate/within_clock.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <string_view>
@@ -47,9 +48,36 @@ sim::InputError clock_error_of(const IdealHardware& hardware, const Program& pro
         "check its size and the rates", longest.stage->mark);
 }
 
+/// The seconds for which every prefill server, were all equally busy, sends caches of answers of more than a token.
+double sending(const ServingSpec& serving, const std::vector<Request>& requests) {
+    if (!serving.disaggregation) {
+        return 0;
+    }
+    const DisaggregationSpec& apart = *serving.disaggregation;
+    sim::Seconds total;
+    for (const Request& request : requests) {
+        if (request.output > 1) {
+            total += apart.a_token * static_cast<double>(request.prompt) / apart.rate +
+                     sim::Seconds(apart.latency.seconds());
+        }
+    }
+    const std::int64_t most = serving.load.arrivals == ArrivalKind::concurrency
+                                  ? serving.load.concurrency
+                                  : apart.prefill_servers;
+    return total.value() / static_cast<double>(std::min(most, apart.prefill_servers));
+}
+
 /// Of a serving run each of whose steps is within the clock.
-sim::InputError clock_error_of(const std::string& file, const std::vector<Request>& requests,
+sim::InputError clock_error_of(const std::string& file, const ServingSpec& serving,
                                const sim::TimeOverflow& error) {
+    const std::vector<Request> requests = draw_requests(serving.load);
+    const double ways = sending(serving, requests);
+    if (ways > sim::Time::max().seconds() / 2) {
+        return sim::InputError(
+            fmt::format("{}: the caches of a prefill server are on their way for {:.4g} days",
+                        error.what(), ways / kDay),
+            "check serving.disaggregated.rate, latency and bytes", {file, 0, 0});
+    }
     double tokens = 0;
     for (const Request& request : requests) {
         tokens += static_cast<double>(request.prompt) + static_cast<double>(request.output);
@@ -66,7 +94,7 @@ sim::InputError clock_error_of(const std::string& file, const std::vector<Reques
 
 sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error) {
     if (scenario.serving != nullptr) {
-        return clock_error_of(scenario.file, draw_requests(scenario.serving->load), error);
+        return clock_error_of(scenario.file, *scenario.serving, error);
     }
     if (scenario.is_program()) {
         return clock_error_of(scenario.hardware, scenario.program(), error);

@@ -14,7 +14,8 @@ inline sim::InputError clock_error(const std::string& place, const sim::TimeOver
     return sim::InputError(error.what(), "check rates, latencies and sizes", {place, 0, 0});
 }
 
-/// The error at the scenario's file. Of a serving run it says how much is served; of a step what takes so long: the largest of the closed forms at ideal rates where that is
+/// The error at the scenario's file. Of a serving run it says how much is served, or how long its
+/// caches are on their way where that is more than half of the clock; of a step what takes so long: the largest of the closed forms at ideal rates where that is
 /// beyond the clock, else what the closed forms leave out.
 sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow& error);
 

@@ -74,6 +74,29 @@ TEST_F(ServeScenario, BeyondTheClockNamesTheStepOrTheRequests) {
               "serving.requests, their prompts and outputs, serving.slots and serving.host\n");
 }
 
+/// Two prompts of 8 tokens, of each 2 x 4 heads x 64 elements x 2 layers x 2 bytes: 16,384 bytes a cache.
+TEST_F(ServeScenario, BeyondTheClockNamesTheWayOfTheCaches) {
+    const auto refused = [&](const std::string& apart, const std::string& message) {
+        std::string text = kServer;
+        text.replace(text.find("host: 1 ms"), 10, "host: 1 ms, disaggregated: {" + apart + "}");
+        const Outcome outcome = podsim({"serve", write(text)});
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(plain(outcome.err), message + '\n');
+    };
+    const std::string clock = "s.yaml: the simulated time exceeds 106 days (2^63 ps)";
+    const std::string check = "; check serving.disaggregated.rate, latency and bytes";
+    // 32,768 s and 2 x 5e6 s; one client keeps one of four prefill servers busy.
+    refused("rate: 1 B/s, latency: 5000000 s",
+            clock + ": the caches of a prefill server are on their way for 116.1 days" + check);
+    refused("rate: 1 B/s, latency: 5000000 s, prefill: 4",
+            clock + ": the caches of a prefill server are on their way for 116.1 days" + check);
+    refused("rate: 0.001 B/s",
+            clock + ": the caches of a prefill server are on their way for 379.3 days" + check);
+    refused("rate: 1 B/s, latency: 10000000 s",
+            "s.yaml:5:135: serving.disaggregated.latency: '10000000 s' is more than the 106 days "
+            "that a run can have; write a shorter time");
+}
+
 /// 64 slots of 2M tokens of 2 x 4 heads x 64 elements x 2 layers x 2 bytes are 262 GB: nothing is served, nor found good.
 TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
     std::string large = kServer;
