@@ -7,7 +7,6 @@
 
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
-#include "scenarios/load/scenario_files.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -67,7 +66,7 @@ void refuse_lost_inputs(const Usage& options, std::span<const ScenarioSource> sc
         return;
     }
     std::vector<std::string> inputs = options.all("read");
-    for (const ScenarioSource& scenario : files_of(scenarios)) {
+    for (const ScenarioSource& scenario : scenarios) {
         if (!scenario.text) {
             inputs.push_back(scenario.file);
         }

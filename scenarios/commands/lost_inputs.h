@@ -10,7 +10,7 @@
 
 namespace podsim::scenarios {
 
-/// Throws sim::InputError where an output of those options is one of the scenarios, of folders all in them, or a file that one of
+/// Throws sim::InputError where an output of those options is one of the scenarios, or a file that one of
 /// these names (a Hugging Face config, a profile, a trace), by itself, by --set (of one side, too) or `varied`. `more`: files that --write
 /// writes besides.
 void refuse_lost_inputs(const Usage& options, std::span<const ScenarioSource> scenarios,

@@ -8,7 +8,6 @@
 #include "scenarios/console/output.h"
 #include "scenarios/guide/guide.h"
 #include "scenarios/judge/check.h"
-#include "scenarios/load/scenario_files.h"
 #include "scenarios/text/quote.h"
 
 namespace podsim::scenarios {
@@ -43,10 +42,11 @@ int command_check(Arguments args, std::ostream& out, std::ostream& err) {
         throw sim::InputError("no scenario", "usage: podsim check FILE|DIR ...");
     }
     const std::string json = output_path(options, "json");
-    refuse_lost_inputs(options, named);
+    const std::vector<ScenarioSource> files = files_to_check(named);
+    refuse_lost_inputs(options, files);
     std::vector<Checked> checked;
     bool right = true;
-    for (const ScenarioSource& source : files_of(named)) {
+    for (const ScenarioSource& source : files) {
         checked.push_back(check(source, options.all("set")));
         for (const sim::InputError& error : checked.back().errors) {
             err << one_line(error.what()) << '\n';

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/load/load.h"
+#include "scenarios/load/scenario_files.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/within_clock.h"
 #include "scenarios/study/serve_scenario.h"
@@ -50,9 +51,23 @@ void take_size_and_memory(Checked& checked, const Scenario& scenario, Watch* wat
 
 }  // namespace
 
+std::vector<ScenarioSource> files_to_check(std::span<const ScenarioSource> named) {
+    std::vector<ScenarioSource> files;
+    for (const ScenarioSource& one : named) {
+        try {
+            const std::vector<ScenarioSource> found = files_of({&one, 1});
+            files.insert(files.end(), found.begin(), found.end());
+        } catch (const sim::InputError&) {
+            files.push_back(one);
+        }
+    }
+    return files;
+}
+
 Checked check(const ScenarioSource& source, std::span<const std::string> settings, Watch* watch) {
     Checked checked{.file = source.file, .name = {}, .kind = "step"};
     try {
+        static_cast<void>(files_of({&source, 1}));
         YamlNode tree = read_scenario(source);
         for (const std::string& setting : settings) {
             apply_setting(tree, setting);

@@ -36,6 +36,9 @@ struct Checked {
 /// more of their HBM than it gives.
 inline constexpr double kEventsPerSecond = 2e6;
 
+/// Those that these name, folders as all in them and below. A folder without any stands for itself: check says what is wrong with it.
+std::vector<ScenarioSource> files_to_check(std::span<const ScenarioSource> named);
+
 /// Throws Stopped where the watch ends it.
 Checked check(const ScenarioSource& source, std::span<const std::string> settings,
               Watch* watch = nullptr);

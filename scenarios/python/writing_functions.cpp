@@ -11,7 +11,6 @@
 #include "scenarios/judge/check.h"
 #include "scenarios/judge/draft.h"
 #include "scenarios/judge/estimate.h"
-#include "scenarios/load/scenario_files.h"
 #include "scenarios/python/background_watch.h"
 #include "scenarios/python/python_arguments.h"
 #include "sim/base/error.h"
@@ -42,7 +41,7 @@ std::string call_check(const Options& texts, const py::list& scenarios) {
     std::string json;
     watch.run([&] {
         std::vector<Checked> checked;
-        for (const ScenarioSource& source : files_of(named)) {
+        for (const ScenarioSource& source : files_to_check(named)) {
             tell(&watch, Phase::building);
             checked.push_back(check(source, options.all("set"), &watch));
         }

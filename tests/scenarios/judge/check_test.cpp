@@ -94,6 +94,22 @@ TEST_F(CheckCommand, SaysAllThatIsWrongInAllFiles) {
     EXPECT_EQ(json["scenarios"][1]["valid"], true);
 }
 
+TEST_F(CheckCommand, AnEmptyFolderHidesNoFaults) {
+    const std::string bad = write(good_but("tokens: 256Ki", "tokens: 256Kx"), "bad.yaml");
+    const std::string good = write(kGood);
+    std::filesystem::create_directories(path("empty"));
+    const Outcome outcome = podsim({"check", bad, path("empty"), good, "--json", path("json")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(
+        plain(outcome.err),
+        "bad.yaml:3:17: batch.tokens: '256Kx' has the unknown unit 'Kx'; write a whole number "
+        "such as 4Mi; units: k, M, G, T, Ki, Mi, Gi, Ti; nearest: k\n"
+        "empty: this folder holds no *.yaml file; name a folder of scenarios\n");
+    EXPECT_THAT(plain(outcome.out),
+                StartsWith("bad.yaml: one thing is wrong\nempty: one thing is wrong\n"
+                           "s.yaml: a step that can run\n"));
+}
+
 // A mesh that is auto is right for a search, and for nothing else.
 TEST_F(CheckCommand, SaysWhatASearchGoesOver) {
     const std::string of_auto = good_but("4x4x4", "2x2x4").replace(0, 0, "name: small\n");
