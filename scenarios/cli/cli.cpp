@@ -1,5 +1,6 @@
 #include "scenarios/cli/cli.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -77,6 +78,13 @@ constexpr GeneralOption kGeneralOptions[] = {kHelp, kVersion};
 bool is_option(const std::string& argument, const GeneralOption& option) {
     return argument == fmt::format("--{}", option.name) ||
            argument == fmt::format("-{}", option.letter);
+}
+
+/// Whether a help or the version is asked for, and nothing run.
+bool only_tells(std::span<const std::string> args) {
+    return !args.empty() &&
+           (args.front() == "help" || is_option(args.front(), kVersion) ||
+            std::ranges::any_of(args, [](const auto& each) { return is_option(each, kHelp); }));
 }
 
 std::string general_help(int width) {
@@ -169,13 +177,15 @@ int run_command(std::span<const std::string> args, std::ostream& out, std::ostre
         return status;
     };
     const Launch launched = launch();
-    const bool shares_work = !args.empty() && (args.front() == "sweep" || args.front() == "search");
+    const bool tells = only_tells(args);
+    const bool shares_work =
+        !args.empty() && !tells && (args.front() == "sweep" || args.front() == "search");
     if (launched.rank > 0 && !shares_work) {
         return kDone;  // rank 0 answers for all
     }
     std::optional<MemoryLimit> limit;
     try {
-        if (launched.size > 1 && !shares_work) {
+        if (launched.size > 1 && !shares_work && !tells) {
             throw sim::InputError("only sweep and search run on several ranks",
                                   "start this command without mpirun");
         }

@@ -129,6 +129,23 @@ TEST_F(UnderMpirun, RanksMaySendLongMessagesAtOnce) {
         << text("out") << text("err");
 }
 
+TEST_F(UnderMpirun, TellsVersionAndHelpsOnce) {
+    for (const std::string arguments :
+         {"--version", "-h", "sweep --help", "run --help", "help mesh"}) {
+        ASSERT_EQ(run("", arguments), 0) << arguments << text("err");
+        const std::string one = text("out");
+        EXPECT_NE(one, "") << arguments;
+        EXPECT_EQ(run("mpirun -n 2", arguments), 0) << arguments << text("err");
+        EXPECT_EQ(text("out"), one) << arguments;
+        EXPECT_EQ(text("err"), "") << arguments;
+    }
+    EXPECT_EQ(run("mpirun -n 2", "list chips"), 2);
+    const std::string problem =
+        "podsim list: only sweep and search run on several ranks; start this command without "
+        "mpirun";
+    EXPECT_NE(text("err").find(problem), std::string::npos) << text("err");
+}
+
 TEST_F(UnderMpirun, SaysAnErrorOnce) {
     EXPECT_EQ(sweep("mpirun -n 4", "none.yaml", ""), 2);
     const std::string said = text("err");
