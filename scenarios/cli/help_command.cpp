@@ -1,5 +1,8 @@
 // `podsim help`: a key of scenarios, a command, or the JSON Schema.
+#include <fmt/format.h>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "scenarios/cli/cli.h"
 #include "scenarios/cli/common.h"
@@ -7,8 +10,32 @@
 #include "scenarios/describe/scenario_schema.h"
 #include "scenarios/manual/completion.h"
 #include "scenarios/manual/man_page.h"
+#include "scenarios/text/quote.h"
+#include "sim/base/error.h"
 
 namespace podsim::scenarios {
+namespace {
+
+/// Each is an answer of its own.
+void refuse_two_questions(const Usage& options) {
+    std::vector<std::string> asked = options.all("KEY|COMMAND");
+    for (const char* const flag : {"schema", "man"}) {
+        if (options.is_set(flag)) {
+            asked.push_back(fmt::format("--{}", flag));
+        }
+    }
+    if (options.has("completion")) {
+        asked.emplace_back("--completion");
+    }
+    if (asked.size() > 1) {
+        throw sim::InputError(
+            fmt::format("{} and {} are two questions", printable(asked[0]), asked[1]),
+            "ask one at a time");
+    }
+}
+
+}  // namespace
+
 Usage help_usage() {
     Usage usage("help [KEY|COMMAND] [--schema] [--man] [--completion bash|zsh|fish]",
                 "Says what a key of a scenario means: its values, its default, an example; or how "
@@ -39,6 +66,7 @@ int command_help(Arguments args, std::ostream& out, std::ostream& err) {
         out << options.help(look_of(out).width);
         return kDone;
     }
+    refuse_two_questions(options);
     if (options.is_set("schema")) {
         out << json_text(scenario_schema(), 2) << '\n';
         return kDone;

@@ -160,5 +160,20 @@ TEST_F(Help, TyposHaveTheNearestName) {
     EXPECT_EQ(podsim({"help"}).out, podsim({"--help"}).out);
 }
 
+TEST_F(Help, AnswersOneQuestion) {
+    const auto refused = [](std::vector<std::string> args, const std::string& questions) {
+        args.insert(args.begin(), "help");
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(outcome.err,
+                  "podsim help: " + questions + " are two questions; ask one at a time\n");
+    };
+    refused({"--schema", "--man"}, "--schema and --man");
+    refused({"--completion", "bash", "--man"}, "--man and --completion");
+    refused({"--schema", "--completion", "bash"}, "--schema and --completion");
+    refused({"training.remat", "--schema"}, "training.remat and --schema");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
