@@ -15,11 +15,18 @@ namespace {
 
 using collectives::EndsTaken;
 
-/// `weighted`, or `weighted (picked by auto)`.
+/// `weighted`, `weighted (picked by auto)`, or `flat (one-way was asked for; ...)`: between single chips of slices all are flat.
 std::string algorithm_text(const CollectiveRun& run) {
-    const bool picked = run.request.algorithm == collectives::Algorithm::automatic;
-    return std::string(collectives::to_string(run.result.algorithm)) +
-           (picked ? " (picked by auto)" : "");
+    const collectives::Algorithm asked = run.request.algorithm;
+    std::string text(collectives::to_string(run.result.algorithm));
+    if (asked == collectives::Algorithm::automatic) {
+        return text + " (picked by auto)";
+    }
+    if (asked != run.result.algorithm) {
+        text += fmt::format(" ({} was asked for; between single chips of slices all are flat)",
+                            collectives::to_string(asked));
+    }
+    return text;
 }
 
 /// `from (0,0) to (3,3)`, `to (0,0)`, `by 1`; empty where all members are alike.

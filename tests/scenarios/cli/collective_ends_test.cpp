@@ -99,5 +99,21 @@ TEST(CollectiveEnds, ChipsAndShiftsThatDoNotExist) {
                    "--shift 1.5: not a whole number; write a number of members, such as 1 or -1");
 }
 
+TEST(CollectiveEnds, BetweenSingleChipsSaysThatAllIsFlat) {
+    const auto head = [](const std::string& algorithm) {
+        const std::string text =
+            podsim({"collective", "--slice", "v5p-128", "--slices", "2", "--op", "all-gather",
+                    "--axes", "slice", "--bytes", "1e6", "--algorithm", algorithm})
+                .out;
+        const std::size_t from = text.find("algorithm ");
+        return text.substr(from, text.find('\n') - from);
+    };
+    EXPECT_EQ(head("auto"), "algorithm flat (picked by auto), 4 hops");
+    EXPECT_EQ(head("flat"), "algorithm flat, 4 hops");
+    EXPECT_EQ(head("one-way"),
+              "algorithm flat (one-way was asked for; between single chips of slices all are "
+              "flat), 4 hops");
+}
+
 }  // namespace
 }  // namespace podsim::scenarios
