@@ -32,7 +32,7 @@ Algorithm around_dead_links(const CollectiveCall& call, const topology::DeadLink
 CollectiveSchedule build_schedule(const CollectiveCall& call, const ScheduleOptions& options,
                                   ShiftTable& shifts) {
     CollectiveCall resolved = call;
-    if (!call.members.span_slices()) {
+    if (!call.members.span_slices() || info(call.operation).routed) {
         resolved.algorithm = around_dead_links(call, options.dead_links);
     }
     resolved.algorithm = resolve(resolved);

@@ -128,5 +128,30 @@ TEST(DeadLinksTest, SaysWhatCannotRun) {
               "all-to-all cannot run: it does not go round the dead links of its axes");
 }
 
+// Those of one slice exchange over ICI, too; between single chips of slices nothing goes over it.
+TEST(DeadLinksTest, AnExchangeBetweenSlicesDoesNotGoRoundThem) {
+    const topology::Lattice ring = box({4, 1, 1}, 1);
+    const Case c = make_on_whole_slice(Operation::all_to_all, ring, Algorithm::automatic);
+    ScheduleOptions options = c.options;
+    options.dead_links = topology::DeadLinks({ring, 2});
+    options.dead_links.add(topology::Places(ring, 2).index({1, 0, 0}, 1), 0);
+    CollectiveCall call = c.call();
+    call.members.across = {1, 2};
+    ShiftTable shifts(ring);
+    try {
+        build_schedule(call, options, shifts);
+        ADD_FAILURE() << "went over a dead link";
+    } catch (const sim::InputError& error) {
+        EXPECT_EQ(error.problem(),
+                  "all-to-all cannot run: it does not go round the dead links of its axes");
+    }
+    call.members.group.clear();
+    EXPECT_NO_THROW(build_schedule(call, options, shifts));
+    // Rings within the slices go round them as ever.
+    call.members.group = c.group;
+    call.operation = Operation::all_gather;
+    EXPECT_NO_THROW(build_schedule(call, options, shifts));
+}
+
 }  // namespace
 }  // namespace podsim::collectives
