@@ -109,11 +109,12 @@ std::string host_of(const topology::ChipSpec& chip) {
 
 }  // namespace
 
-Draft draft_scenario(const std::string& chip, const std::string& slice, const std::string& model,
-                     const std::string& folder) {
+Draft draft_scenario(const std::string& given_chip, const std::string& slice,
+                     const std::string& model, const std::string& folder) {
     const std::string name = name_of(model);
-    const std::string shape = slice.empty() ? host_of(topology::find_chip(chip)) : slice;
-    const IdealHardware hardware = hardware_from_options({.chip = chip, .slice = shape});
+    const std::string shape = slice.empty() ? host_of(topology::find_chip(given_chip)) : slice;
+    const IdealHardware hardware = hardware_from_options({.chip = given_chip, .slice = shape});
+    const std::string chip = topology::is_slice_name(shape) ? "" : given_chip;
     Draft best;
     double least = 0;
     std::optional<sim::InputError> refused;

@@ -60,6 +60,9 @@ TEST_F(Init, ASliceMayNameItsChip) {
     const Scenario scenario = load_scenario(handed_over("", "draft.yaml", named.out, true));
     EXPECT_EQ(scenario.hardware.chip.name, "v5p");
     EXPECT_EQ(scenario.hardware.chips(), 8);
+    // Its chip beside it says nothing more.
+    EXPECT_EQ(podsim({"init", "--slice", "v5p-16", "--chip", "v5p", "--model", "gemma-2b"}).out,
+              named.out);
     const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
         std::vector<std::string> args{"init", "--model", "gemma-2b"};
         args.insert(args.end(), more.begin(), more.end());
