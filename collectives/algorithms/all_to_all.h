@@ -28,6 +28,11 @@ CollectiveSchedule build_all_to_all(const CollectiveCall& call, const ScheduleOp
 /// Each member receives and sends (n-1) V / n^2.
 LeastTraffic all_to_all_traffic(double n, sim::Bytes v);
 
+/// Within a slice. Along an axis with K of the n members at coordinates c a line of chips carries V w(c') / (n K) from c to c', where w is
+/// what members there take (returning: c, give), over the mean: as far as |c - c'|, on a ring the shorter way. On routes of
+/// several axes none is longer than these together, since along each there is no shorter way.
+LeastCarried all_to_all_carried(const CollectiveCall& call);
+
 /// Bytes on the busiest link of an AllToAll within a slice when routes are minimal and evenly spread.
 sim::Bytes busiest_link(const CollectiveCall& call);
 

@@ -115,6 +115,9 @@ HandoverLinks handover_links(const topology::Lattice& slice, const topology::Poi
         ++links.routes;
         for (const Leg& leg : route.legs) {
             links.axes |= 1U << leg.axis;
+            if (!slice.twisted()) {
+                links.far.at(static_cast<std::size_t>(leg.axis)) = leg.links;
+            }
         }
     }
     return links;
@@ -124,6 +127,12 @@ LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v) {
     const OperationInfo& row = info(operation);
     return members <= 1 || row.least_traffic == nullptr ? LeastTraffic{}
                                                         : row.least_traffic(members, v);
+}
+
+std::optional<LeastCarried> least_carried(const CollectiveCall& call) {
+    assert(!call.members.span_slices());
+    const OperationInfo& row = info(call.operation);
+    return row.carried == nullptr ? std::nullopt : std::optional(row.carried(call));
 }
 
 sim::Bytes least_memory(Operation operation, int members, sim::Bytes v) {

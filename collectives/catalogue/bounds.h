@@ -4,16 +4,21 @@
 // ReduceScatter's and AllReduce's input. n is the number of members, r the one-way rate of one link.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "collectives/paths/factors.h"
 #include "collectives/paths/ports.h"
 #include "collectives/vocabulary/collective_call.h"
 
 namespace podsim::collectives {
 
-/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, and how many routes there are.
+/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, how many routes there are, and how many links of
+/// each axis every one of them goes over (nothing in twisted slices, where they differ).
 struct HandoverLinks {
     unsigned axes = 0;
     int routes = 0;
+    std::array<int, topology::kAxes> far{};
 };
 HandoverLinks handover_links(const topology::Lattice& slice, const topology::Point& displacement);
 
@@ -34,6 +39,10 @@ struct SliceLinks {
 /// What each member must receive, must send, and the mean of what they must receive (ring_bounds.h, all_to_all.h);
 /// all zero for n = 1, and for operations whose members are not alike.
 LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
+
+/// What the call puts on the links of its slice, which it stays within, by whatever algorithm: the bytes of every pair go as far as the
+/// two are apart (all_to_all.h). Nothing for operations of which who sends what to whom is left to the algorithm, and for those with ends.
+std::optional<LeastCarried> least_carried(const CollectiveCall& call);
 
 /// What any algorithm must read and write of a member's HBM, the mean over the n members, of which some may do less;
 /// nothing for n = 1. By the rules of memory_passes.h: arrays are in HBM before and after, so that

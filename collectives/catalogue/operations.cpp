@@ -187,6 +187,7 @@ constexpr std::array kRows{
                   .within_slices = Operation::all_to_all,
                   .bound = busiest_link,
                   .least_traffic = all_to_all_traffic,
+                  .carried = all_to_all_carried,
                   .least_memory = memory_of_blocks,
                   .book_gathers = 1.0 / 4,
                   .book_between_slices = pairs_between,

@@ -65,6 +65,8 @@ struct OperationInfo {
 
     LeastTraffic (*least_traffic)(double n, sim::Bytes v) = nullptr;  ///< of members that are alike
     EndTraffic (*end_traffic)(const CollectiveCall&) = nullptr;       ///< of others
+    /// What links carry within a slice; null where who sends what to whom is left to the algorithm, or it has ends.
+    LeastCarried (*carried)(const CollectiveCall&) = nullptr;
     /// Of V, what members read and write of their memories at the least, the mean over members (bounds.h).
     double (*least_memory)(double n) = nullptr;
 

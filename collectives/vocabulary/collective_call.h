@@ -1,6 +1,7 @@
 // One collective as it is called: what is done, on which slice, by whom, how, with how many bytes.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "collectives/vocabulary/algorithm.h"
@@ -42,6 +43,27 @@ struct LeastTraffic {
     sim::Bytes receive{};  ///< that each member must receive
     sim::Bytes send{};     ///< that each member must send
     sim::Bytes mean{};     ///< over members, of what they must receive
+
+    LeastTraffic& operator+=(const LeastTraffic& more) {
+        receive += more.receive;
+        send += more.send;
+        mean += more.mean;
+        return *this;
+    }
+    friend LeastTraffic operator*(const LeastTraffic& one, double times) {
+        return {.receive = one.receive * times, .send = one.send * times, .mean = one.mean * times};
+    }
+};
+
+/// What goes from given chips to given others puts on the links of a slice at the least, by whatever ways.
+struct LeastCarried {
+    sim::Bytes all{};  ///< on the links of one chip, the mean over chips
+    /// Of it on the links of each axis. Nothing in twisted slices, where ways as short take other axes.
+    std::array<sim::Bytes, topology::kAxes> on_axis{};
+    /// On the links of an axis that does not wrap, the mean over its lines: [chip along it] up from there to the next chip, and
+    /// down from that.
+    std::array<std::vector<double>, topology::kAxes> up{};
+    std::array<std::vector<double>, topology::kAxes> down{};
 };
 
 /// What the ends of an operation must send or receive, where members are not alike.

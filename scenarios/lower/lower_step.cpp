@@ -11,7 +11,7 @@
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/analytic/ici_traffic.h"
 #include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {

@@ -7,6 +7,8 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/ici_traffic.h"
+#include "workloads/analytic/known_kinds.h"
 #include "workloads/analytic/known_members.h"
 #include "workloads/analytic/least_traffic.h"
 
@@ -33,58 +35,6 @@ sim::Seconds at_rate(sim::Bytes bytes, double links, sim::BytesPerSecond link) {
     return bytes.value() == 0 ? sim::Seconds(0) : bytes / (link * links);
 }
 
-constexpr unsigned kMasks = 1U << topology::kAxes;
-
-void add(collectives::LeastTraffic& sum, const collectives::LeastTraffic& more, double times) {
-    sum.receive += more.receive * times;
-    sum.send += more.send * times;
-    sum.mean += more.mean * times;
-}
-
-/// Least traffic of all operations of a program that use exactly the axes of each mask.
-using TrafficByAxes = std::array<collectives::LeastTraffic, kMasks>;
-
-TrafficByAxes traffic_by_axes(const StepPrograms& programs, std::size_t program,
-                              const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
-    TrafficByAxes sums{};
-    KnownMembers known(mesh);
-    for (const Op& op : programs.programs[program].ops) {
-        if (const auto* handover = std::get_if<Handover>(&op.work)) {
-            const auto way = way_of(*handover, program, programs, mesh);
-            if (way.slices == 0) {
-                const unsigned axes = collectives::handover_links(slice, way.chips).axes;
-                add(sums[axes], handed(*handover), 1);
-            }
-        }
-        const auto* collective = std::get_if<Collective>(&op.work);
-        if (collective == nullptr) {
-            continue;
-        }
-        const auto& [group, across] = known.of(collective->axes);
-        if (across.length > 1) {
-            continue;
-        }
-        if (collective->step && collective->step->senders) {
-            add(sums[collectives::axes_mask(group)],
-                shifted(*collective, collectives::group_size(group)), 1);
-            continue;
-        }
-        if (collective->operation == collectives::Operation::permute) {
-            add(sums[collectives::axes_mask(group)],
-                permuted(*collective, collectives::group_size(group)), 1);
-            continue;
-        }
-        // The axis of unequal experts is the last of the programs' axes.
-        add(sums[collectives::axes_mask(group)],
-            collective->loads.empty()
-                ? collectives::least_traffic(collective->operation, collectives::group_size(group),
-                                             collective->bytes)
-                : exchanged(*collective, program % collective->loads.size()),
-            1);
-    }
-    return sums;
-}
-
 /// Least traffic of one chip of a program with other slices.
 collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, std::size_t program,
                                                  const topology::DeviceMesh& mesh) {
@@ -93,13 +43,13 @@ collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, s
     for (const Op& op : programs.programs[program].ops) {
         if (const auto* handover = std::get_if<Handover>(&op.work)) {
             if (way_of(*handover, program, programs, mesh).slices != 0) {
-                add(sum, handed(*handover), 1);
+                sum += handed(*handover);
             }
         } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
             const auto& [group, across] = known.of(collective->axes);
-            add(sum,
-                collectives::least_traffic(collective->operation, across.length, collective->bytes),
-                1.0 / collectives::group_size(group));
+            sum += collectives::least_traffic(collective->operation, across.length,
+                                              collective->bytes) *
+                   (1.0 / collectives::group_size(group));
         }
     }
     return sum;
@@ -146,57 +96,26 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
     }
 }
 
-}  // namespace
-
-collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
-                          const topology::DeviceMesh& mesh) {
-    collectives::Ends ends;
-    ends.shift = collective.shift;
-    if (collective.loads.empty()) {
-        return ends;
-    }
-    ends.returning = collective.returning;
-    std::vector<std::string> others;
-    for (const topology::LogicalAxis& axis : mesh.axes()) {
-        if (std::ranges::count(collective.axes, axis.name) == 0) {
-            others.push_back(axis.name);
-        }
-    }
-    // The group of the first chip, in the order in which the slice numbers chips.
-    for (int chip = 0; chip < slice.size(); ++chip) {
-        const topology::Point point = slice.point(chip);
-        if (mesh.rank(others, point, 0) == 0) {
-            ends.loads.push_back(
-                collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))]);
-        }
-    }
-    return ends;
-}
-
-namespace {
-
 void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topology::Lattice& slice,
                   const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    std::vector<TrafficByAxes> traffic;
+    std::vector<IciTraffic> traffic;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
-        traffic.push_back(traffic_by_axes(programs, p, slice, mesh));
+        traffic.push_back(ici_traffic(programs, p, slice, mesh));
     }
     const auto count = static_cast<double>(traffic.size());
-    for (unsigned set = 1; set < kMasks; ++set) {
+    for (unsigned set = 1; set < IciTraffic::kSets; ++set) {
         const collectives::LinkCount links = collectives::links_per_chip(slice, set);
         sim::Bytes mean;
-        for (const TrafficByAxes& of_program : traffic) {
-            collectives::LeastTraffic sum{};
-            for (unsigned axes = 1; axes < kMasks; ++axes) {
-                if ((axes & ~set) == 0) {
-                    add(sum, of_program[axes], 1);
-                }
-            }
-            mean += sum.mean / count;
-            raise(lower, at_rate(sum.receive, links.fewest, rates.ici_one_way), set);
-            raise(lower, at_rate(sum.send, links.fewest, rates.ici_one_way), set);
+        for (const IciTraffic& of_program : traffic) {
+            const collectives::LeastTraffic within = of_program.within(set);
+            mean += within.mean / count;
+            raise(lower, at_rate(within.receive, links.fewest, rates.ici_one_way), set);
+            raise(lower, at_rate(within.send, links.fewest, rates.ici_one_way), set);
         }
         raise(lower, at_rate(mean, links.mean, rates.ici_one_way), set);
+    }
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        raise(lower, sim::Bytes(busiest_cut(traffic, axis)) / rates.ici_one_way, 1U << axis);
     }
 }
 
@@ -208,7 +127,7 @@ sim::Bytes most_of_slices(const std::vector<collectives::LeastTraffic>& of_chip,
     for (const std::vector<int>& of_slice : chips) {
         collectives::LeastTraffic sum{};
         for (std::size_t p = 0; p < of_chip.size(); ++p) {
-            add(sum, of_chip[p], of_slice[p]);
+            sum += of_chip[p] * of_slice[p];
         }
         most = std::max({most, sum.receive, sum.send});
         mean += sum.mean / static_cast<double>(chips.size());
@@ -227,7 +146,7 @@ void raise_by_slices(LowerBound& lower, const StepPrograms& programs,
         raise(lower, at_rate(std::max(host.send, host.receive), 1, rates.between_slices.pcie),
               collectives::kPcieClass);
         over_pcie.push_back(between.back());
-        add(over_pcie.back(), host, 1);
+        over_pcie.back() += host;
     }
     const auto chips = chips_of_programs(programs, slice, mesh);
     raise(lower,
@@ -336,28 +255,19 @@ LowerBound roofline_lower(const StepPrograms& programs, const topology::Lattice&
 
 sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Lattice& slice,
                              const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    // Layers repeat their collectives: the bound of each kind is worked out once, where kinds are few.
-    constexpr std::size_t kMostKinds = 64;
-    std::vector<std::pair<const Collective*, sim::Seconds>> bounds;
+    KnownKinds<sim::Seconds> bounds;
     const auto bound_of = [&](const Collective& collective) {
-        const auto known = std::ranges::find_if(
-            bounds, [&](const auto& bound) { return *bound.first == collective; });
-        if (known != bounds.end()) {
-            return known->second;
-        }
-        const sim::Seconds bound = collectives::physical_bound(
-            {.operation = collective.operation,
-             .slice = slice,
-             .members = {mesh.group(collective.axes), collective.loads.empty()
-                                                          ? mesh.across(collective.axes)
-                                                          : topology::SliceFactor{}},
-             .bytes = collective.bytes,
-             .ends = ends_of(collective, slice, mesh)},
-            rates.ici_one_way, rates.between_slices);
-        if (bounds.size() < kMostKinds) {
-            bounds.emplace_back(&collective, bound);
-        }
-        return bound;
+        return bounds.of(collective, [&] {
+            return collectives::physical_bound(
+                {.operation = collective.operation,
+                 .slice = slice,
+                 .members = {mesh.group(collective.axes), collective.loads.empty()
+                                                              ? mesh.across(collective.axes)
+                                                              : topology::SliceFactor{}},
+                 .bytes = collective.bytes,
+                 .ends = ends_of(collective, slice, mesh)},
+                rates.ici_one_way, rates.between_slices);
+        });
     };
     sim::Seconds longest;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {

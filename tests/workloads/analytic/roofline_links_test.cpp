@@ -7,6 +7,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "tests/workloads/analytic/by_hand.h"
+#include "workloads/analytic/ici_traffic.h"
 #include "workloads/analytic/roofline.h"
 
 namespace podsim::workloads {

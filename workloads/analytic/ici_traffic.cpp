@@ -1,0 +1,183 @@
+#include "workloads/analytic/ici_traffic.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "collectives/catalogue/bounds.h"
+#include "workloads/analytic/known_kinds.h"
+#include "workloads/analytic/known_members.h"
+#include "workloads/analytic/least_traffic.h"
+
+namespace podsim::workloads {
+namespace {
+
+constexpr unsigned kAllAxes = IciTraffic::kSets - 1;
+
+void add_links(std::vector<double>& sum, const std::vector<double>& more) {
+    sum.resize(std::max(sum.size(), more.size()));
+    for (std::size_t link = 0; link < more.size(); ++link) {
+        sum[link] += more[link];
+    }
+}
+
+/// Adds up the operations of one program.
+class Traffic {
+public:
+    Traffic(const StepPrograms& programs, std::size_t program, const topology::Lattice& slice,
+            const topology::DeviceMesh& mesh)
+        : programs_(programs), program_(program), slice_(slice), mesh_(mesh), members_(mesh) {}
+
+    IciTraffic of_all() {
+        for (const Op& op : programs_.programs[program_].ops) {
+            if (const auto* handover = std::get_if<Handover>(&op.work)) {
+                add(*handover);
+            } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
+                const auto& [group, across] = members_.of(collective->axes);
+                if (across.length == 1) {
+                    add(*collective, group);
+                }
+            }
+        }
+        return std::move(sum_);
+    }
+
+private:
+    void add(const Handover& handover) {
+        const auto way = way_of(handover, program_, programs_, mesh_);
+        if (way.slices != 0) {
+            return;
+        }
+        const collectives::HandoverLinks links = collectives::handover_links(slice_, way.chips);
+        collectives::LeastTraffic least = handed(handover);
+        if (!slice_.twisted()) {
+            for (std::size_t axis = 0; axis < links.far.size(); ++axis) {
+                sum_.on_axis.at(axis) += least.mean * static_cast<double>(links.far.at(axis));
+            }
+            least.mean = {};
+        }
+        sum_.by_axes.at(links.axes) += least;
+    }
+
+    void add(const Collective& collective, const collectives::Group& group) {
+        collectives::LeastTraffic& of_axes = sum_.by_axes.at(collectives::axes_mask(group));
+        const int members = collectives::group_size(group);
+        if (collective.step && collective.step->senders) {
+            of_axes += shifted(collective, members);
+            return;
+        }
+        if (collective.operation == collectives::Operation::permute) {
+            of_axes += permuted(collective, members);
+            return;
+        }
+        // The axis of unequal experts is the last of the programs' axes.
+        collectives::LeastTraffic least =
+            collective.loads.empty()
+                ? collectives::least_traffic(collective.operation, members, collective.bytes)
+                : exchanged(collective, program_ % collective.loads.size());
+        if (const auto& carried = carried_of(collective, group)) {
+            carry(*carried, least.mean);
+            least.mean = slice_.twisted() ? least.mean : sim::Bytes{};
+        }
+        of_axes += least;
+    }
+
+    const std::optional<collectives::LeastCarried>& carried_of(const Collective& collective,
+                                                               const collectives::Group& group) {
+        return carried_.of(collective, [&] {
+            collectives::CollectiveCall call;
+            call.operation = collective.operation;
+            call.slice = slice_;
+            call.members.group = group;
+            call.bytes = collective.bytes;
+            call.ends = ends_of(collective, slice_, mesh_);
+            return collectives::least_carried(call);
+        });
+    }
+
+    /// `counted`: in twisted slices of a set of axes, and of all of them together.
+    void carry(const collectives::LeastCarried& carried, sim::Bytes counted) {
+        if (slice_.twisted()) {
+            sum_.by_axes.at(kAllAxes).mean += carried.all - counted;
+        }
+        for (std::size_t axis = 0; axis < sum_.on_axis.size(); ++axis) {
+            sum_.on_axis.at(axis) += carried.on_axis.at(axis);
+            add_links(sum_.up.at(axis), carried.up.at(axis));
+            add_links(sum_.down.at(axis), carried.down.at(axis));
+        }
+    }
+
+    const StepPrograms& programs_;
+    const std::size_t program_;
+    const topology::Lattice& slice_;
+    const topology::DeviceMesh& mesh_;
+    KnownMembers members_;
+    KnownKinds<std::optional<collectives::LeastCarried>> carried_;
+    IciTraffic sum_;
+};
+
+}  // namespace
+
+collectives::LeastTraffic IciTraffic::within(unsigned set) const {
+    collectives::LeastTraffic sum{};
+    for (unsigned axes = 1; axes < kSets; ++axes) {
+        if ((axes & ~set) == 0) {
+            sum += by_axes.at(axes);
+        }
+    }
+    for (std::size_t axis = 0; axis < on_axis.size(); ++axis) {
+        sum.mean += (set >> axis & 1U) != 0 ? on_axis.at(axis) : sim::Bytes{};
+    }
+    return sum;
+}
+
+IciTraffic ici_traffic(const StepPrograms& programs, std::size_t program,
+                       const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
+    return Traffic(programs, program, slice, mesh).of_all();
+}
+
+double busiest_cut(const std::vector<IciTraffic>& programs, int axis) {
+    double busiest = 0;
+    for (const auto links : {&IciTraffic::up, &IciTraffic::down}) {
+        std::vector<double> least = (programs.front().*links).at(static_cast<std::size_t>(axis));
+        for (const IciTraffic& one : programs) {
+            const std::vector<double>& other = (one.*links).at(static_cast<std::size_t>(axis));
+            least.resize(std::min(least.size(), other.size()));
+            for (std::size_t link = 0; link < least.size(); ++link) {
+                least[link] = std::min(least[link], other[link]);
+            }
+        }
+        for (const double bytes : least) {
+            busiest = std::max(busiest, bytes);
+        }
+    }
+    return busiest;
+}
+
+collectives::Ends ends_of(const Collective& collective, const topology::Lattice& slice,
+                          const topology::DeviceMesh& mesh) {
+    collectives::Ends ends;
+    ends.shift = collective.shift;
+    if (collective.loads.empty()) {
+        return ends;
+    }
+    ends.returning = collective.returning;
+    std::vector<std::string> others;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        if (std::ranges::count(collective.axes, axis.name) == 0) {
+            others.push_back(axis.name);
+        }
+    }
+    // The group of the first chip, in the order in which the slice numbers chips.
+    for (int chip = 0; chip < slice.size(); ++chip) {
+        const topology::Point point = slice.point(chip);
+        if (mesh.rank(others, point, 0) == 0) {
+            ends.loads.push_back(
+                collective.loads[static_cast<std::size_t>(mesh.rank(collective.axes, point, 0))]);
+        }
+    }
+    return ends;
+}
+
+}  // namespace podsim::workloads
