@@ -7,13 +7,10 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/known_kinds.h"
-#include "workloads/analytic/known_members.h"
 #include "workloads/analytic/least_traffic.h"
 
 namespace podsim::workloads {
 namespace {
-
-constexpr unsigned kAllAxes = IciTraffic::kSets - 1;
 
 void add_links(std::vector<double>& sum, const std::vector<double>& more) {
     sum.resize(std::max(sum.size(), more.size()));
@@ -71,7 +68,6 @@ private:
             of_axes += permuted(collective, members);
             return;
         }
-        // The axis of unequal experts is the last of the programs' axes.
         collectives::LeastTraffic least =
             collective.loads.empty()
                 ? collectives::least_traffic(collective.operation, members, collective.bytes)
@@ -99,7 +95,7 @@ private:
     /// `counted`: in twisted slices of a set of axes, and of all of them together.
     void carry(const collectives::LeastCarried& carried, sim::Bytes counted) {
         if (slice_.twisted()) {
-            sum_.by_axes.at(kAllAxes).mean += carried.all - counted;
+            sum_.by_axes.back().mean += carried.all - counted;
         }
         for (std::size_t axis = 0; axis < sum_.on_axis.size(); ++axis) {
             sum_.on_axis.at(axis) += carried.on_axis.at(axis);
@@ -109,7 +105,7 @@ private:
     }
 
     const StepPrograms& programs_;
-    const std::size_t program_;
+    const std::size_t program_;  // the axis of unequal experts is the last of the programs' axes
     const topology::Lattice& slice_;
     const topology::DeviceMesh& mesh_;
     KnownMembers members_;

@@ -33,8 +33,7 @@ struct IciTraffic {
 IciTraffic ici_traffic(const StepPrograms& programs, std::size_t program,
                        const topology::Lattice& slice, const topology::DeviceMesh& mesh);
 
-/// Bytes on the busiest link of an axis that does not wrap, of those that chips of any of the programs put there: which chips those are
-/// is not looked at.
+/// Bytes on the busiest link of an axis that does not wrap, as the chips of whichever program put the least there.
 double busiest_cut(const std::vector<IciTraffic>& programs, int axis);
 
 /// The loads of an AllToAll of unequal members by their places in the group, and the shift of a permute.

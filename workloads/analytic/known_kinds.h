@@ -1,16 +1,40 @@
-// What is found of a step's collectives, once for all that are alike: layers repeat theirs.
+// What is found of a step's collectives once for all that are alike: it has thousands, of a few kinds over a few axes.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "collectives/vocabulary/group.h"
+#include "topology/mesh/mesh.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads {
 
-/// Of one thread at a time, and of collectives that outlive it. Where kinds are many, it is found anew for those beyond the first.
+/// Members by axes. Of one thread at a time, and of a mesh that outlives it.
+class KnownMembers {
+public:
+    explicit KnownMembers(const topology::DeviceMesh& mesh) : mesh_(mesh) {}
+
+    /// Valid until the next call. Throws sim::InputError (DeviceMesh::across).
+    const collectives::Members& of(const std::vector<std::string>& axes) {
+        const auto found = std::ranges::find(
+            known_, axes, [](const auto& one) -> const auto& { return one.first; });
+        if (found != known_.end()) {
+            return found->second;
+        }
+        known_.emplace_back(axes, collectives::Members{mesh_.group(axes), mesh_.across(axes)});
+        return known_.back().second;
+    }
+
+private:
+    const topology::DeviceMesh& mesh_;
+    std::vector<std::pair<std::vector<std::string>, collectives::Members>> known_;
+};
+
+/// Anything by kind. Of one thread at a time, and of collectives that outlive it. Where kinds are many, it is found anew for those beyond the first.
 template <class Value>
 class KnownKinds {
 public:

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
-#include "workloads/analytic/known_members.h"
+#include "workloads/analytic/known_kinds.h"
 
 namespace podsim::workloads {
 namespace {

@@ -9,7 +9,6 @@
 #include "workloads/analytic/compute_time.h"
 #include "workloads/analytic/ici_traffic.h"
 #include "workloads/analytic/known_kinds.h"
-#include "workloads/analytic/known_members.h"
 #include "workloads/analytic/least_traffic.h"
 
 namespace podsim::workloads {

@@ -35,12 +35,16 @@ public:
           plan_(plan),
           step_(static_cast<std::uint32_t>(step)),
           last_step_(last),
+          stage_(ranks.stage),
           layout_(model, plan, ranks),
           parts_(model, plan, ranks, layout_.weight_uses()) {}
 
     StepProgram write() {
         hold_parameters();
         hold_cache();
+        if (step_ > 0 && !layout_.first() && !layout_.last()) {
+            parts_.messages.receive("receive tokens", of_step_before());
+        }
         for (const PipelineUnit& unit : layout_.order()) {
             parts_.begin_unit(unit.microbatch);
             go_through(unit);
@@ -166,7 +170,7 @@ private:
             asks_host ? parts_.compute("host", host_turn(), choice.made_by) : choice;
         parts_.weights.end_use();
         if (!last_step_ && plan_.ways.pipeline > 1) {
-            parts_.messages.send("send tokens", token_message(unit, step_, true), host);
+            send_tokens(unit, host);
         }
     }
 
@@ -183,22 +187,44 @@ private:
         return parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
     }
 
+    /// To the first stage, which looks them up; of the first microbatch to the others, too: tokens are an argument of a step's program,
+    /// which begins nowhere before they are there.
+    void send_tokens(const PipelineUnit& unit, const Tensor& tokens) {
+        parts_.messages.send("send tokens", token_message(unit, step_, true), tokens);
+        for (int stage = 1; unit.microbatch == 0 && stage + 1 < plan_.ways.pipeline; ++stage) {
+            parts_.messages.send("send tokens", begin_message(stage, step_, true), tokens);
+        }
+    }
+
+    /// What a stage between the first and the last waits for before it begins this step.
+    [[nodiscard]] Handover of_step_before() { return begin_message(stage_, step_ - 1, false); }
+
     /// From the last stage's step to the first stage's next one.
     Handover token_message(const PipelineUnit& unit, std::uint32_t step, bool sends) {
+        const int number = layout_.virtual_stages() * plan_.batch.microbatches + unit.microbatch;
+        return tokens_to(0, number, step, sends);
+    }
+
+    /// From there to the next one of a stage between.
+    Handover begin_message(int stage, std::uint32_t step, bool sends) {
+        const int number = (layout_.virtual_stages() + 1) * plan_.batch.microbatches + stage;
+        return tokens_to(stage, number, step, sends);
+    }
+
+    Handover tokens_to(int stage, int number, std::uint32_t step, bool sends) {
         Handover one;
-        one.message = first_message(step) +
-                      static_cast<std::uint32_t>(
-                          layout_.virtual_stages() * plan_.batch.microbatches + unit.microbatch);
+        one.message = first_message(step) + static_cast<std::uint32_t>(number);
         one.sends = sends;
-        one.peer = sends ? 0 : static_cast<std::uint32_t>(plan_.ways.pipeline - 1);
+        one.peer = static_cast<std::uint32_t>(sends ? stage : plan_.ways.pipeline - 1);
         one.bytes = sim::Bytes(kToken * of_last_tokens(parts_.shard).tokens);
         parts_.names.set_part("stage", Pass::forward);
         return one;
     }
 
     [[nodiscard]] std::uint32_t first_message(std::uint32_t step) const {
-        return step * static_cast<std::uint32_t>((layout_.virtual_stages() + 1) *
-                                                 plan_.batch.microbatches);
+        return step *
+               static_cast<std::uint32_t>(
+                   (layout_.virtual_stages() + 1) * plan_.batch.microbatches + plan_.ways.pipeline);
     }
 
     /// Messages from virtual stage q to q + 1 are numbered by q and microbatch.
@@ -224,12 +250,14 @@ private:
     const TrainingPlan& plan_;
     const std::uint32_t step_;
     const bool last_step_;
+    const int stage_;
     const StageLayout layout_;
     ForwardParts parts_;
 };
 
-/// Appends a step's operations behind those that are there: what waits for nothing in it waits for their last.
-void append(StepProgram& program, StepProgram step, const std::string& name) {
+/// Appends a step's operations behind those that are there: what waits for nothing in it waits for their last. In a pipeline, but in its
+/// last stage, the first one receives tokens; what is not received from other stages itself waits for that.
+void append(StepProgram& program, StepProgram step, const std::string& name, bool receives_tokens) {
     const auto shift = static_cast<OpIndex>(program.ops.size());
     const auto move = [&](std::vector<OpIndex>& ops) {
         for (OpIndex& op : ops) {
@@ -242,7 +270,9 @@ void append(StepProgram& program, StepProgram step, const std::string& name) {
             move(*ops);
         }
         if (op.after.empty()) {
-            op.after = op.needs = {shift - 1};
+            const bool behind_tokens =
+                receives_tokens && !std::holds_alternative<Handover>(op.work);
+            op.after = op.needs = {behind_tokens ? shift : shift - 1};
         }
         program.ops.push_back(std::move(op));
     }
@@ -276,7 +306,8 @@ StepProgram build_inference(const ModelSpec& model, const TrainingPlan& plan, co
         } else {
             program.first_decode =
                 step == 1 ? static_cast<OpIndex>(program.ops.size()) : program.first_decode;
-            append(program, std::move(built), fmt::format("token {}", step + 1));
+            append(program, std::move(built), fmt::format("token {}", step + 1),
+                   ranks.stage + 1 < plan.ways.pipeline);
         }
     }
     return program;

@@ -27,21 +27,6 @@ ModelSpec small_with_experts() {
     return model;
 }
 
-ModelSpec small_with_windows() {
-    ModelSpec model = small_model(4);
-    model.window = 100;
-    model.global_every = 2;
-    return model;
-}
-
-ModelSpec small_with_latents() {
-    ModelSpec model = small_model(3);
-    model.kv_heads = model.heads;
-    model.head_dim = 96;
-    model.latent = {.q_rank = 256, .kv_rank = 128, .rope_dim = 32, .value_dim = 64};
-    return model;
-}
-
 void free_links(topology::ChipSpec& chip) {
     chip.ici_latency.value = sim::Seconds(0);
     chip.ici_one_way_book.value = sim::BytesPerSecond::infinity();
@@ -281,47 +266,6 @@ TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
         1e-12);
 }
 
-// A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302 tokens the others. The host
-// comes between all of them. On a torus, whose chips end a step together; on a mesh each begins the next as it ends.
-TEST(InferenceSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
-    for (const ModelSpec& model : {small_model(3), small_with_windows(), small_with_latents()}) {
-        Scenario scenario = inference("v5p", {4, 4, 4}, model, {{"tensor", "x"}, {"data", "y z"}},
-                                      {{16, 300, 0, 1}});
-        scenario.hardware.efficiency.host_s = 2e-3;
-        const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
-        sim::Time sum = prefill;
-        for (std::int64_t cached = 300; cached < 303; ++cached) {
-            Scenario decode = scenario;
-            decode.step().plan.inference->runs = {{16, 1, cached, 1}};
-            decode.step().plan.batch = {.tokens = 16, .sequence = 1};
-            sum += simulate_step(decode, Fold::automatic, {}).step_time;
-        }
-        scenario.step().plan.inference->generate = 4;
-        const StepResult whole = simulate_step(scenario, Fold::automatic, {});
-        EXPECT_EQ(whole.step_time.ps, sum.ps) << model.name;
-        EXPECT_EQ(whole.prefill.ps, prefill.ps) << model.name;
-        EXPECT_GE(whole.step_time.seconds(), 4 * 2e-3);
-        EXPECT_DOUBLE_EQ(whole.tokens_per_s, 16 * 4 / whole.step_time.seconds());
-    }
-}
-
-// In a pipeline each step's tokens come from the last stage: it is not over before they have gone through all stages again.
-// 5 tokens are a prefill and 4 decode steps: the host is asked 5 times, or, of a loop on the device, once.
-TEST(InferenceSteps, ALoopOnTheDeviceAsksTheHostOnce) {
-    Scenario scenario = inference("v5p", {1, 1, 1}, small_model(2), {}, {{2, 64, 0, 1}});
-    scenario.step().plan.inference->generate = 5;
-    const auto time = [&] { return simulate_step(scenario, Fold::automatic).step_time.ps; };
-    const std::int64_t without = time();
-    scenario.hardware.efficiency.host_s = 1e-3;
-    EXPECT_EQ(time() - without, 5'000'000'000);
-    scenario.step().plan.inference->loop_on_device = true;
-    EXPECT_EQ(time() - without, 1'000'000'000);
-    // A host that prepares what comes while the device works is never waited for.
-    scenario.step().plan.inference->loop_on_device = false;
-    scenario.step().plan.inference->asynchronous = true;
-    EXPECT_EQ(time(), without);
-}
-
 // Of 3 layers each of 4 sequences costs 1 us in attention over pages, none in one product over all buffers.
 TEST(InferenceSteps, PagesAreGoneThroughOneSequenceAfterAnother) {
     Scenario scenario = inference("v5p", {1, 1, 1}, small_model(3), {}, {{4, 1, 100, 1}});
@@ -331,27 +275,6 @@ TEST(InferenceSteps, PagesAreGoneThroughOneSequenceAfterAnother) {
     EXPECT_EQ(time() - without, 3 * 4 * 1'000'000);
     scenario.step().plan.inference->dense = true;
     EXPECT_EQ(time(), without);
-}
-
-TEST(InferenceSteps, APipelineGeneratesTokenByToken) {
-    Scenario scenario =
-        inference("v5p", {4, 4, 4}, small_model(4),
-                  {{"pipeline", "x"}, {"tensor", "y"}, {"data", "z"}}, {{32, 300, 0, 1}});
-    scenario.step().plan.batch.microbatches = 2;
-    const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
-    Scenario decode = scenario;
-    decode.step().plan.inference->runs = {{32, 1, 300, 1}};
-    decode.step().plan.batch.tokens = 32;
-    decode.step().plan.batch.sequence = 1;
-    const sim::Time step = simulate_step(decode, Fold::automatic, {}).step_time;
-    scenario.step().plan.inference->generate = 2;
-    const StepResult folded = simulate_step(scenario, Fold::automatic, {});
-    const StepResult whole = simulate_step(scenario, Fold::off, {});
-    EXPECT_EQ(folded.step_time.ps, whole.step_time.ps);
-    EXPECT_EQ(folded.prefill.ps, prefill.ps);
-    // The first microbatch's tokens are there before the second's: steps overlap by less than one of them.
-    EXPECT_LT(folded.step_time, prefill + step + step);
-    EXPECT_GT(folded.step_time, prefill);
 }
 
 TEST(InferenceSteps, TheCacheSplitOverTheBatchTakesTwoAllToAllsALayer) {

@@ -29,4 +29,19 @@ inline Scenario inference(const std::string& chip, topology::Point shape,
     return scenario;
 }
 
+inline workloads::ModelSpec small_with_windows() {
+    workloads::ModelSpec model = small_model(4);
+    model.window = 100;
+    model.global_every = 2;
+    return model;
+}
+
+inline workloads::ModelSpec small_with_latents() {
+    workloads::ModelSpec model = small_model(3);
+    model.kv_heads = model.heads;
+    model.head_dim = 96;
+    model.latent = {.q_rank = 256, .kv_rank = 128, .rope_dim = 32, .value_dim = 64};
+    return model;
+}
+
 }  // namespace podsim::scenarios::samples
