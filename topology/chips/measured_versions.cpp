@@ -293,7 +293,7 @@ constexpr Overheads kOverheads7{1.02e-5, 9.3e-7};
 constexpr Overheads kOverheads10{1.10e-5, 9.1e-7};
 // The seventh has the sixth's factors of training.
 constexpr std::array kVersions{
-    Version{"10", kVersion10, kOverheads10},   Version{"9", kVersion9, kOverheads7},
+    Version{"10", kVersion10, kOverheads10},  Version{"9", kVersion9, kOverheads7},
     Version{"8", kVersion8, kOverheads7},     Version{"7", kVersion6, kOverheads7},
     Version{"6", kVersion6, kFirstOverheads}, Version{"5", kVersion5, kFirstOverheads},
     Version{"4", kVersion4, kFirstOverheads}, Version{"3", kVersion3, kFirstOverheads},
