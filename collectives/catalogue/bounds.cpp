@@ -115,9 +115,6 @@ HandoverLinks handover_links(const topology::Lattice& slice, const topology::Poi
         ++links.routes;
         for (const Leg& leg : route.legs) {
             links.axes |= 1U << leg.axis;
-            if (!slice.twisted()) {
-                links.far.at(static_cast<std::size_t>(leg.axis)) = leg.links;
-            }
         }
     }
     return links;

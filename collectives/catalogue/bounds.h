@@ -4,7 +4,6 @@
 // ReduceScatter's and AllReduce's input. n is the number of members, r the one-way rate of one link.
 #pragma once
 
-#include <array>
 #include <optional>
 
 #include "collectives/paths/factors.h"
@@ -13,12 +12,10 @@
 
 namespace podsim::collectives {
 
-/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, how many routes there are, and how many links of
-/// each axis every one of them goes over (nothing in twisted slices, where they differ).
+/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, and how many routes there are.
 struct HandoverLinks {
     unsigned axes = 0;
     int routes = 0;
-    std::array<int, topology::kAxes> far{};
 };
 HandoverLinks handover_links(const topology::Lattice& slice, const topology::Point& displacement);
 

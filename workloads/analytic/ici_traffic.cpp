@@ -19,15 +19,17 @@ void add_links(std::vector<double>& sum, const std::vector<double>& more) {
     }
 }
 
-/// Adds up the operations of one program.
+/// Adds up the operations of one program after the other.
 class Traffic {
 public:
-    Traffic(const StepPrograms& programs, std::size_t program, const topology::Lattice& slice,
+    Traffic(const StepPrograms& programs, const topology::Lattice& slice,
             const topology::DeviceMesh& mesh)
-        : programs_(programs), program_(program), slice_(slice), mesh_(mesh), members_(mesh) {}
+        : programs_(programs), slice_(slice), mesh_(mesh), members_(mesh) {}
 
-    IciTraffic of_all() {
-        for (const Op& op : programs_.programs[program_].ops) {
+    IciTraffic of(std::size_t program) {
+        program_ = program;
+        sum_ = {};
+        for (const Op& op : programs_.programs[program].ops) {
             if (const auto* handover = std::get_if<Handover>(&op.work)) {
                 add(*handover);
             } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
@@ -43,18 +45,10 @@ public:
 private:
     void add(const Handover& handover) {
         const auto way = way_of(handover, program_, programs_, mesh_);
-        if (way.slices != 0) {
-            return;
+        if (way.slices == 0) {
+            sum_.by_axes.at(collectives::handover_links(slice_, way.chips).axes) +=
+                handed(handover);
         }
-        const collectives::HandoverLinks links = collectives::handover_links(slice_, way.chips);
-        collectives::LeastTraffic least = handed(handover);
-        if (!slice_.twisted()) {
-            for (std::size_t axis = 0; axis < links.far.size(); ++axis) {
-                sum_.on_axis.at(axis) += least.mean * static_cast<double>(links.far.at(axis));
-            }
-            least.mean = {};
-        }
-        sum_.by_axes.at(links.axes) += least;
     }
 
     void add(const Collective& collective, const collectives::Group& group) {
@@ -105,11 +99,11 @@ private:
     }
 
     const StepPrograms& programs_;
-    const std::size_t program_;  // the axis of unequal experts is the last of the programs' axes
     const topology::Lattice& slice_;
     const topology::DeviceMesh& mesh_;
     KnownMembers members_;
-    KnownKinds<std::optional<collectives::LeastCarried>> carried_;
+    KnownKinds<std::optional<collectives::LeastCarried>> carried_;  ///< alike for all programs
+    std::size_t program_ = 0;  ///< whose axis of unequal experts is the last of the programs' axes
     IciTraffic sum_;
 };
 
@@ -128,9 +122,14 @@ collectives::LeastTraffic IciTraffic::within(unsigned set) const {
     return sum;
 }
 
-IciTraffic ici_traffic(const StepPrograms& programs, std::size_t program,
-                       const topology::Lattice& slice, const topology::DeviceMesh& mesh) {
-    return Traffic(programs, program, slice, mesh).of_all();
+std::vector<IciTraffic> ici_traffic(const StepPrograms& programs, const topology::Lattice& slice,
+                                    const topology::DeviceMesh& mesh) {
+    Traffic traffic(programs, slice, mesh);
+    std::vector<IciTraffic> all;
+    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
+        all.push_back(traffic.of(p));
+    }
+    return all;
 }
 
 double busiest_cut(const std::vector<IciTraffic>& programs, int axis) {

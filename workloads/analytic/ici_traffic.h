@@ -13,14 +13,14 @@
 
 namespace podsim::workloads {
 
-/// Of one chip. An AllToAll and a handover go between given chips, so that their bytes count on every link of the shortest way; all
-/// others as often as they must be received. What a collective between slices moves within them is left out.
+/// Of one chip. An AllToAll goes between given chips, so that its bytes count on every link of the shortest way; all others as often as
+/// they must be received. What a collective between slices moves within them is left out.
 struct IciTraffic {
     static constexpr unsigned kSets = 1U << topology::kAxes;
 
     /// [set]: of operations that use exactly those axes; `mean` without what is in `on_axis`.
     std::array<collectives::LeastTraffic, kSets> by_axes{};
-    /// The mean over chips, of AllToAlls and handovers of slices that are not twisted.
+    /// The mean over chips, of AllToAlls of slices that are not twisted.
     std::array<sim::Bytes, topology::kAxes> on_axis{};
     /// Of AllToAlls: LeastCarried::up and down.
     std::array<std::vector<double>, topology::kAxes> up{};
@@ -30,8 +30,9 @@ struct IciTraffic {
     [[nodiscard]] collectives::LeastTraffic within(unsigned set) const;
 };
 
-IciTraffic ici_traffic(const StepPrograms& programs, std::size_t program,
-                       const topology::Lattice& slice, const topology::DeviceMesh& mesh);
+/// [program].
+std::vector<IciTraffic> ici_traffic(const StepPrograms& programs, const topology::Lattice& slice,
+                                    const topology::DeviceMesh& mesh);
 
 /// Bytes on the busiest link of an axis that does not wrap, as the chips of whichever program put the least there.
 double busiest_cut(const std::vector<IciTraffic>& programs, int axis);

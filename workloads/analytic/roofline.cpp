@@ -97,10 +97,7 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
 
 void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topology::Lattice& slice,
                   const topology::DeviceMesh& mesh, const MachineRates& rates) {
-    std::vector<IciTraffic> traffic;
-    for (std::size_t p = 0; p < programs.programs.size(); ++p) {
-        traffic.push_back(ici_traffic(programs, p, slice, mesh));
-    }
+    const std::vector<IciTraffic> traffic = ici_traffic(programs, slice, mesh);
     const auto count = static_cast<double>(traffic.size());
     for (unsigned set = 1; set < IciTraffic::kSets; ++set) {
         const collectives::LinkCount links = collectives::links_per_chip(slice, set);

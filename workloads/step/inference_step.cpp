@@ -164,8 +164,9 @@ private:
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
         const Tensor choice = last.tokens > 0 ? choose(last, rows) : rows;
+        const bool over = last_step_ && unit.microbatch + 1 == plan_.batch.microbatches;
         const bool asks_host =
-            !plan_.inference->asynchronous && (last_step_ || !plan_.inference->loop_on_device);
+            !plan_.inference->asynchronous && (over || !plan_.inference->loop_on_device);
         const Tensor host =
             asks_host ? parts_.compute("host", host_turn(), choice.made_by) : choice;
         parts_.weights.end_use();

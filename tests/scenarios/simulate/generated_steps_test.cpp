@@ -43,6 +43,15 @@ TEST(GeneratedSteps, ALoopOnTheDeviceAsksTheHostOnce) {
     EXPECT_EQ(time() - without, 5'000'000'000);
     scenario.step().plan.inference->loop_on_device = true;
     EXPECT_EQ(time() - without, 1'000'000'000);
+    // Of a pipeline, too, however many microbatches it has.
+    Scenario stages =
+        inference("v5p", {2, 1, 1}, small_model(2), {{"pipeline", "x"}}, {{8, 64, 0, 1}});
+    stages.step().plan.batch.microbatches = 4;
+    stages.step().plan.inference->generate = 3;
+    stages.step().plan.inference->loop_on_device = true;
+    const std::int64_t of_device = simulate_step(stages, Fold::automatic).step_time.ps;
+    stages.hardware.efficiency.host_s = 1e-3;
+    EXPECT_EQ(simulate_step(stages, Fold::automatic).step_time.ps - of_device, 1'000'000'000);
     // A host that prepares what comes while the device works is never waited for.
     scenario.step().plan.inference->loop_on_device = false;
     scenario.step().plan.inference->asynchronous = true;

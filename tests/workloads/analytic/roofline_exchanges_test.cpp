@@ -12,7 +12,6 @@ namespace podsim::workloads {
 namespace {
 
 using collectives::Operation;
-using samples::one_ring;
 using samples::program_of;
 using samples::torus;
 using topology::DeviceMesh;
@@ -109,24 +108,6 @@ TEST(RooflineExchanges, StagesThatDoNotExchange) {
     EXPECT_EQ(lower_of(stages, slice, mesh).time.value(), 30);
     stages.programs[1] = stages.programs[0];
     EXPECT_EQ(lower_of(stages, slice, mesh).time.value(), 40);
-}
-
-// Half round a ring of eight, four links: each of eight stages sends 10 bytes, so that 80 x 4 are on 16 links.
-TEST(RooflineExchanges, HandoversGoAsFarAsTheirStagesAreApart) {
-    const Lattice slice = one_ring(8);
-    const DeviceMesh mesh(slice, {{"pipeline", {{0, 1, 8}}}});
-    StepPrograms stages;
-    stages.axes = {"pipeline"};
-    stages.stages = 8;
-    for (std::uint32_t stage = 0; stage < 8; ++stage) {
-        const std::uint32_t other = (stage + 4) % 8;
-        stages.programs.push_back(
-            program_of({Handover{.sends = true, .peer = other, .bytes = sim::Bytes(10)},
-                        Handover{.sends = false, .peer = other, .bytes = sim::Bytes(10)}}));
-    }
-    const LowerBound lower = lower_of(stages, slice, mesh);
-    EXPECT_EQ(lower.time.value(), 20);
-    EXPECT_EQ(lower.bound, "ici x");
 }
 
 // Over all of a twisted torus its links carry alike (all_to_all_test), so that their mean is the busiest.
