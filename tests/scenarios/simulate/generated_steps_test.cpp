@@ -9,6 +9,18 @@ namespace {
 using namespace samples;
 using workloads::ModelSpec;
 
+/// So many single steps of 16 sequences behind 300, 301, ... tokens.
+sim::Time decode_steps(const Scenario& scenario, std::int64_t steps) {
+    sim::Time sum;
+    for (std::int64_t cached = 300; cached < 300 + steps; ++cached) {
+        Scenario decode = scenario;
+        decode.step().plan.inference->runs = {{16, 1, cached, 1}};
+        decode.step().plan.batch = {.tokens = 16, .sequence = 1};
+        sum += simulate_step(decode, Fold::automatic, {}).step_time;
+    }
+    return sum;
+}
+
 // A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302 tokens the others. The host
 // comes between all of them. On a torus, whose chips end a step together; on a mesh each begins the next as it ends.
 TEST(GeneratedSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
@@ -17,13 +29,7 @@ TEST(GeneratedSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
                                       {{16, 300, 0, 1}});
         scenario.hardware.efficiency.host_s = 2e-3;
         const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
-        sim::Time sum = prefill;
-        for (std::int64_t cached = 300; cached < 303; ++cached) {
-            Scenario decode = scenario;
-            decode.step().plan.inference->runs = {{16, 1, cached, 1}};
-            decode.step().plan.batch = {.tokens = 16, .sequence = 1};
-            sum += simulate_step(decode, Fold::automatic, {}).step_time;
-        }
+        const sim::Time sum = prefill + decode_steps(scenario, 3);
         scenario.step().plan.inference->generate = 4;
         const StepResult whole = simulate_step(scenario, Fold::automatic, {});
         EXPECT_EQ(whole.step_time.ps, sum.ps) << model.name;
@@ -88,13 +94,7 @@ TEST(GeneratedSteps, NoStageOfAPipelineGathersWeightsBeforeItHasItsTokens) {
                   {{"pipeline", "x"}, {"fsdp", "y"}, {"tensor", "z"}}, {{16, 300, 0, 1}});
     scenario.hardware.efficiency.host_s = 2e-3;
     const sim::Time prefill = simulate_step(scenario, Fold::automatic, {}).step_time;
-    sim::Time sum = prefill;
-    for (std::int64_t cached = 300; cached < 302; ++cached) {
-        Scenario decode = scenario;
-        decode.step().plan.inference->runs = {{16, 1, cached, 1}};
-        decode.step().plan.batch = {.tokens = 16, .sequence = 1};
-        sum += simulate_step(decode, Fold::automatic, {}).step_time;
-    }
+    const sim::Time sum = prefill + decode_steps(scenario, 2);
     scenario.step().plan.inference->generate = 3;
     const StepResult folded = simulate_step(scenario, Fold::automatic, {});
     EXPECT_EQ(folded.prefill.ps, prefill.ps);
