@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "collectives/algorithms/collective_schedule.h"
 #include "collectives/algorithms/order_weights.h"
 #include "collectives/paths/factors.h"
 
@@ -113,12 +114,25 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
     return parts;
 }
 
-std::vector<int> growing_chunks(int chunks) {
-    std::vector<int> sizes(static_cast<std::size_t>(chunks), 1);
-    for (std::size_t c = 1; c < sizes.size(); ++c) {
-        sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);
+std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>& parts, bool rings,
+                             const ScheduleOptions& options) {
+    const bool several = parts.size() > 1;
+    if (!several && (call.group().size() < 2 || call.algorithm != Algorithm::weighted)) {
+        return {1};
     }
-    return sizes;
+    if (several && rings) {
+        std::vector<int> sizes(static_cast<std::size_t>(options.chunks), 1);
+        for (std::size_t c = 1; c < sizes.size(); ++c) {
+            sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);
+        }
+        return sizes;
+    }
+    const double block = call.bytes.value() / group_size(call.group());
+    const double hop = options.hop_bytes.value();
+    const int most = options.alike_chunks;
+    const int half = (most + 1) / 2;
+    return std::vector<int>(
+        static_cast<std::size_t>(hop * most > block ? std::max(half, int(block / hop)) : most), 1);
 }
 
 }  // namespace podsim::collectives

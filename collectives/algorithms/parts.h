@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/vocabulary/algorithm.h"
+#include "collectives/vocabulary/collective_call.h"
 #include "collectives/vocabulary/group.h"
 #include "topology/lattice/lattice.h"
 
@@ -29,8 +30,13 @@ Algorithm fastest_for_large(const Group& group);
 /// Up to three factors every order is a part, beyond that the rotations.
 std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Algorithm algorithm);
 
-/// Sizes of the chunks of a part whose chunks grow, in units of the first: 1, 2, 4, ..., the last as large as the one
-/// before it.
-std::vector<int> growing_chunks(int chunks);
+struct ScheduleOptions;
+
+/// Sizes of the chunks of each part within a slice, in units of the first; `rings`: all factors are. Several parts on rings: 1, 2, 4, ...,
+/// the last as large as the one before it. Several with lines among the factors, or all by `weighted` in one order: alike,
+/// ScheduleOptions::alike_chunks; fewer, but at least half of them, where a member's block holds less than as many times what a link carries
+/// in a hop's latency. With phases of T_i seconds one after the other, m chunks are through after max T_i + (sum of the other T_i) / m.
+std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>& parts, bool rings,
+                             const ScheduleOptions& options);
 
 }  // namespace podsim::collectives

@@ -1,7 +1,9 @@
 #include "collectives/algorithms/permute.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <utility>
 
 #include "collectives/algorithms/shipments.h"
 #include "collectives/paths/group_graph.h"
@@ -19,33 +21,35 @@ topology::Point displacement(const GroupGraph& graph, int member, int shift) {
     return graph.place_of(destination(graph, member, shift)) - graph.place_of(member);
 }
 
-/// Bytes of one member's share that the busiest link along an axis must carry.
-double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, int axis, int shift) {
+/// [d]: members that move d chips forward round a wrapped axis.
+std::map<int, int> moves_round(const topology::Lattice& slice, const GroupGraph& graph, int axis,
+                               int shift) {
+    const int length = slice.length(axis);
+    std::map<int, int> moves;
+    for (int member = 0; member < graph.members(); ++member) {
+        const int d = displacement(graph, member, shift)[static_cast<std::size_t>(axis)];
+        ++moves[(d % length + length) % length];
+    }
+    return moves;
+}
+
+/// Of one member's share, what crosses from each chip of an axis that does not wrap to the next, the mean over its lines, and back.
+struct Crossings {
+    std::vector<double> up;
+    std::vector<double> down;
+};
+
+Crossings crossings(const topology::Lattice& slice, const GroupGraph& graph, int axis, int shift) {
     const auto at = static_cast<std::size_t>(axis);
     const int length = slice.length(axis);
-    const double n = graph.members();
-    if (slice.wraps(axis)) {
-        std::map<int, int> moves;  // members by how far they move forward
-        for (int member = 0; member < graph.members(); ++member) {
-            const int d = displacement(graph, member, shift)[at];
-            ++moves[(d % length + length) % length];
-        }
-        double most = 0;
-        for (const auto& [turn, any] : moves) {
-            const double p = length - turn;
-            const double q = turn;
-            double sum = 0;
-            for (const auto& [d, count] : moves) {
-                sum += count * std::min(p * d, q * (length - d));
-            }
-            most = std::max(most, sum / n / (p + q));
-        }
-        return most;
+    Crossings sums{std::vector<double>(static_cast<std::size_t>(length)),
+                   std::vector<double>(static_cast<std::size_t>(length))};
+    int alike = 0;  // members that share a coordinate
+    for (int member = 0; member < graph.members(); ++member) {
+        alike += graph.place_of(member)[at] == 0 ? 1 : 0;
     }
     // One line of chips along the axis stands for length / n of a group; every group alike, at
     // every offset that a group can have along the axis.
-    std::vector<double> forward(static_cast<std::size_t>(length));
-    std::vector<double> backward(static_cast<std::size_t>(length));
     for (int chip = 0; chip < length; ++chip) {
         for (int member = 0; member < graph.members(); ++member) {
             // Chips at this coordinate are members of that digit along the axis.
@@ -55,16 +59,58 @@ double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, in
             }
             const int to = chip + displacement(graph, member, shift)[at];
             for (int cut = std::min(chip, to); cut < std::max(chip, to); ++cut) {
-                (to > chip ? forward : backward)[static_cast<std::size_t>(cut)] += 1;
+                (to > chip ? sums.up : sums.down)[static_cast<std::size_t>(cut)] += 1.0 / alike;
             }
         }
     }
-    int alike = 0;  // members that share a coordinate
-    for (int member = 0; member < graph.members(); ++member) {
-        alike += graph.place_of(member)[at] == 0 ? 1 : 0;
+    return sums;
+}
+
+/// Bytes of one member's share that the busiest link along an axis must carry.
+double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, int axis, int shift) {
+    if (!slice.wraps(axis)) {
+        const Crossings sums = crossings(slice, graph, axis, shift);
+        return std::max(*std::ranges::max_element(sums.up), *std::ranges::max_element(sums.down));
     }
-    return std::max(*std::ranges::max_element(forward), *std::ranges::max_element(backward)) /
-           alike;
+    const int length = slice.length(axis);
+    const std::map<int, int> moves = moves_round(slice, graph, axis, shift);
+    double most = 0;
+    for (const auto& [turn, any] : moves) {
+        const double p = length - turn;
+        const double q = turn;
+        double sum = 0;
+        for (const auto& [d, count] : moves) {
+            sum += count * std::min(p * d, q * (length - d));
+        }
+        most = std::max(most, sum / graph.members() / (p + q));
+    }
+    return most;
+}
+
+/// Adds what a share puts on the links of an axis.
+void carry_along(const CollectiveCall& call, const GroupGraph& graph, int axis,
+                 LeastCarried& carried) {
+    const auto at = static_cast<std::size_t>(axis);
+    const int length = call.slice.length(axis);
+    const sim::Bytes share = call.bytes / graph.members();
+    double links = 0;  // of a member in the mean
+    if (call.slice.wraps(axis)) {
+        for (const auto& [d, count] : moves_round(call.slice, graph, axis, call.ends.shift)) {
+            links += static_cast<double>(count) * std::min(d, length - d) / graph.members();
+        }
+    } else {
+        Crossings sums = crossings(call.slice, graph, axis, call.ends.shift);
+        for (std::vector<double>* const side : {&sums.up, &sums.down}) {
+            for (double& crossing : *side) {
+                links += crossing / length;
+                crossing *= share.value();
+            }
+        }
+        carried.up.at(at) = std::move(sums.up);
+        carried.down.at(at) = std::move(sums.down);
+    }
+    carried.on_axis.at(at) = share * links;
+    carried.all += carried.on_axis.at(at);
 }
 
 /// Chips forward along a wrapped axis.
@@ -251,6 +297,23 @@ EndTraffic permute_traffic(const CollectiveCall& call) {
         longest = std::max(longest, minimal_routes(call.slice, move).front().links());
     }
     return {.bytes = call.bytes / graph.members(), .links = 1, .longest_way = longest};
+}
+
+LeastCarried permute_carried(const CollectiveCall& call) {
+    const GroupGraph graph(call.slice, call.group());
+    LeastCarried carried;
+    if (call.slice.twisted()) {
+        for (int member = 0; member < graph.members(); ++member) {
+            const topology::Point move = displacement(graph, member, call.ends.shift);
+            carried.all += call.bytes * (minimal_routes(call.slice, move).front().links() /
+                                         std::pow(graph.members(), 2));
+        }
+        return carried;
+    }
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        carry_along(call, graph, axis, carried);
+    }
+    return carried;
 }
 
 sim::Bytes permute_bound(const CollectiveCall& call) {

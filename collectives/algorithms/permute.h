@@ -24,6 +24,9 @@ CollectiveSchedule build_permute(const CollectiveCall& call, const ScheduleOptio
 /// A member's share over one link, and the links of the longest shortest route.
 EndTraffic permute_traffic(const CollectiveCall& call);
 
+/// What links carry within a slice: every member's share as far as it is moved along each axis, on a ring the shorter way.
+LeastCarried permute_carried(const CollectiveCall& call);
+
 /// Bytes that the busiest link carries at the least, whatever the routes: the largest of
 ///   what a member must receive, over its links in the group;
 ///   on an unwrapped axis, what crosses between two coordinates, over the links there;

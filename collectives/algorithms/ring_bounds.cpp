@@ -8,6 +8,8 @@
 #include "collectives/algorithms/messages.h"
 #include "collectives/algorithms/parts.h"
 #include "collectives/paths/factors.h"
+#include "collectives/paths/link_load.h"
+#include "collectives/paths/tree_links.h"
 
 namespace podsim::collectives {
 namespace {
@@ -110,6 +112,27 @@ double worst_cut(const Lattice& slice, const Group& group, int axis, EnteringSha
     return worst;
 }
 
+/// By axis: with one factor those that lie between members at least, as others lie between those of groups beside; else all.
+AxisWeights links_between(const Lattice& slice, const Group& group) {
+    AxisWeights links = links_by_axis(slice);
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        const auto on_axis = [&](const AxisFactor& factor) { return factor.axis == axis; };
+        const auto factor = std::ranges::find_if(group, on_axis);
+        if (std::ranges::count_if(group, on_axis) == 1 && !factor_kind(slice, *factor).ring) {
+            links.at(static_cast<std::size_t>(axis)) = 2.0 * (factor->length - 1) / factor->length;
+        }
+    }
+    return links;
+}
+
+/// On a link, of trees that join the members of every group, where members next to each other would receive that in the mean.
+double on_trees(const CollectiveCall& call, sim::Bytes mean) {
+    LinkLoad load;
+    load.add_tree(gaps_between(call.slice, call.group()),
+                  mean.value() / (group_size(call.group()) - 1));
+    return load.most(links_between(call.slice, call.group())).bytes;
+}
+
 sim::Bytes busiest(const CollectiveCall& call, const LeastTraffic& least, EnteringShare entering) {
     const LinkCount links = links_per_member(call.slice, call.group());
     double link_bytes =
@@ -122,7 +145,8 @@ sim::Bytes busiest(const CollectiveCall& call, const LeastTraffic& least, Enteri
                          call.bytes.value() * worst_cut(call.slice, call.group(), axis, entering));
         }
     }
-    return sim::Bytes(link_bytes);
+    return sim::Bytes(call.slice.twisted() ? link_bytes
+                                           : std::max(link_bytes, on_trees(call, least.mean)));
 }
 
 /// `both`: reduced and gathered, by the algorithms that do one after the other.
@@ -179,7 +203,7 @@ std::vector<PhaseLoad> phase_loads(const CollectiveCall& call, const ScheduleOpt
     const Group& group = call.group();
     const bool two_way = call.algorithm != Algorithm::one_way;
     const std::vector<Part> parts = divide(call.slice, group, call.algorithm);
-    const std::vector<int> chunks = growing_chunks(parts.size() > 1 ? options.chunks : 1);
+    const std::vector<int> chunks = chunk_sizes(call, parts, true, options);
     const double units = std::accumulate(chunks.begin(), chunks.end(), 0);
     std::vector<PhaseLoad> loads(group.size(), PhaseLoad(group.size()));
     for (const Part& part : parts) {

@@ -23,7 +23,8 @@ LeastTraffic reduce_scatter_traffic(double n, sim::Bytes v);
 LeastTraffic all_reduce_traffic(double n, sim::Bytes v);
 
 /// Bytes on the busiest link: the largest of every member's least bytes over its links, the mean bytes over
-/// the mean links, and every planar cut's bytes over the links that cross it.
+/// the mean links, every planar cut's bytes over the links that cross it, and what trees that join members apart from each other put on
+/// links (link_load.h; not of twisted slices): (n-1)V/n over the sum of links / stride, of factors one an axis.
 sim::Bytes all_gather_bound(const CollectiveCall& call);
 sim::Bytes reduce_scatter_bound(const CollectiveCall& call);
 sim::Bytes all_reduce_bound(const CollectiveCall& call);

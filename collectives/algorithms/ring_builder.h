@@ -55,7 +55,7 @@ public:
     CollectiveSchedule build();
 
 private:
-    void plan_chunks(const ScheduleOptions& options);
+    void plan_chunks(const CollectiveCall& call, const ScheduleOptions& options);
     void plan_phases(sim::Bytes v, const ScheduleOptions& options);
     /// Of a part that starts with `held` for each unit of a chunk.
     [[nodiscard]] std::vector<Phase::Block> blocks(sim::Bytes held, sim::Bytes message_cap);
@@ -150,7 +150,7 @@ private:
     bool payloads_ = true;
     std::vector<int> chunk_sizes_{1};  ///< in units that add up to chunk_units_
     int chunk_units_ = 1;
-    int chunks_in_flight_ = 0;  ///< 0: chunks grow
+    int chunks_in_flight_ = 0;  ///< 0: phases go first in their order
     ShiftTable& shifts_;
     topology::DeadLinks dead_links_;
     Roles roles_;

@@ -27,25 +27,22 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveCall& call, Motions motions,
     if (group_.empty() && between_slices) {
         result_.parts = {Part{}};
     }
-    plan_chunks(options);
+    plan_chunks(call, options);
     plan_phases(call.bytes, options);
 }
 
-void ScheduleBuilder::plan_chunks(const ScheduleOptions& options) {
-    const bool between_slices = across_.length > 1;
-    const bool several = result_.parts.size() > 1 || (between_slices && !group_.empty());
-    bool rings = true;
-    for (std::size_t i = 0; i < group_.size(); ++i) {
-        rings = rings && roles_.ring(static_cast<int>(i));
+void ScheduleBuilder::plan_chunks(const CollectiveCall& call, const ScheduleOptions& options) {
+    if (across_.length > 1 && !group_.empty()) {
+        chunk_sizes_.assign(static_cast<std::size_t>(options.chunks_between_slices), 1);
+        chunks_in_flight_ = options.chunks_in_flight;
+    } else if (!one_shot_) {
+        bool rings = true;
+        for (std::size_t i = 0; i < group_.size(); ++i) {
+            rings = rings && roles_.ring(static_cast<int>(i));
+        }
+        chunk_sizes_ = chunk_sizes(call, result_.parts, rings, options);
     }
-    const bool alike = between_slices || (motions_.reduces && !rings);
-    result_.chunks = !several || one_shot_ ? 1
-                     : between_slices      ? options.chunks_between_slices
-                     : alike               ? options.chunks_on_lines
-                                           : options.chunks;
-    chunks_in_flight_ = alike ? options.chunks_in_flight : 0;
-    chunk_sizes_ = alike ? std::vector<int>(static_cast<std::size_t>(result_.chunks), 1)
-                         : growing_chunks(result_.chunks);
+    result_.chunks = static_cast<int>(chunk_sizes_.size());
     chunk_units_ = std::accumulate(chunk_sizes_.begin(), chunk_sizes_.end(), 0);
 }
 

@@ -113,6 +113,7 @@ HandoverLinks handover_links(const topology::Lattice& slice, const topology::Poi
     HandoverLinks links;
     for (const Route& route : minimal_routes(slice, displacement)) {
         ++links.routes;
+        links.links = route.links();
         for (const Leg& leg : route.legs) {
             links.axes |= 1U << leg.axis;
         }

@@ -7,15 +7,17 @@
 #include <optional>
 
 #include "collectives/paths/factors.h"
+#include "collectives/paths/link_load.h"
 #include "collectives/paths/ports.h"
 #include "collectives/vocabulary/collective_call.h"
 
 namespace podsim::collectives {
 
-/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, and how many routes there are.
+/// The links of a handover within a slice (handover.h): the axes of its routes, as bits, how many routes there are, and the links of each.
 struct HandoverLinks {
     unsigned axes = 0;
     int routes = 0;
+    int links = 0;
 };
 HandoverLinks handover_links(const topology::Lattice& slice, const topology::Point& displacement);
 
@@ -38,7 +40,7 @@ struct SliceLinks {
 LeastTraffic least_traffic(Operation operation, int members, sim::Bytes v);
 
 /// What the call puts on the links of its slice, which it stays within, by whatever algorithm: the bytes of every pair go as far as the
-/// two are apart (all_to_all.h). Nothing for operations of which who sends what to whom is left to the algorithm, and for those with ends.
+/// two are apart (all_to_all.h, permute.h). Nothing for operations of which who sends what to whom is left to the algorithm.
 std::optional<LeastCarried> least_carried(const CollectiveCall& call);
 
 /// What any algorithm must read and write of a member's HBM, the mean over the n members, of which some may do less;

@@ -205,6 +205,7 @@ constexpr std::array kRows{
                   .places = places_of_permute,
                   .bound = permute_bound,
                   .end_traffic = permute_traffic,
+                  .carried = permute_carried,
                   .least_memory = memory_of_permute,
                   .counts_one_rank = true,
                   .bus_factor = once},

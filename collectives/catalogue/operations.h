@@ -65,7 +65,7 @@ struct OperationInfo {
 
     LeastTraffic (*least_traffic)(double n, sim::Bytes v) = nullptr;  ///< of members that are alike
     EndTraffic (*end_traffic)(const CollectiveCall&) = nullptr;       ///< of others
-    /// What links carry within a slice; null where who sends what to whom is left to the algorithm, or it has ends.
+    /// What links carry within a slice; null where who sends what to whom is left to the algorithm, and of operations with a root or two chips.
     LeastCarried (*carried)(const CollectiveCall&) = nullptr;
     /// Of V, what members read and write of their memories at the least, the mean over members (bounds.h).
     double (*least_memory)(double n) = nullptr;

@@ -68,6 +68,14 @@ LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask) {
     return count;
 }
 
+std::array<double, topology::kAxes> links_by_axis(const topology::Lattice& slice) {
+    std::array<double, topology::kAxes> links{};
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        links.at(static_cast<std::size_t>(axis)) = links_per_chip(slice, 1U << axis).mean;
+    }
+    return links;
+}
+
 LinkCount links_per_member(const topology::Lattice& slice, const Group& group) {
     LinkCount count;
     for (int axis = 0; axis < topology::kAxes; ++axis) {

@@ -1,6 +1,7 @@
 // How the factors of a group lie on the links of its slice: as rings or lines, and how long they are.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "collectives/vocabulary/group.h"
@@ -41,6 +42,8 @@ struct LinkCount {
 
 /// Those along physical axes: a chip inside a wrapped axis has 2 on it, an end of an unwrapped one 1.
 LinkCount links_per_chip(const topology::Lattice& slice, unsigned axes_mask);
+/// By axis, the mean.
+std::array<double, topology::kAxes> links_by_axis(const topology::Lattice& slice);
 
 /// Those between a member and other members of its group.
 LinkCount links_per_member(const topology::Lattice& slice, const Group& group);

@@ -17,8 +17,8 @@
 #include "scenarios/run/run_step.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
-#include "workloads/analytic/roofline.h"
 #include "workloads/program/step_program.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::scenarios {
 

@@ -15,7 +15,7 @@
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::scenarios {
 

@@ -8,8 +8,8 @@
 #include "collectives/catalogue/choose_algorithm.h"
 #include "scenarios/least/mirrored_step.h"
 #include "scenarios/lower/build_machine.h"
-#include "workloads/analytic/ici_traffic.h"
-#include "workloads/analytic/least_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
+#include "workloads/roofline/least_traffic.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -5,22 +5,6 @@
 namespace podsim::scenarios {
 namespace {
 
-/// How many links the bytes of a member pass, by set of axes; none of what says nothing.
-const LinkCounts* passed(const workloads::Collective& collective, const topology::Lattice& slice,
-                         const PlacedMesh& mesh) {
-    using collectives::Operation;
-    switch (collective.operation) {
-        case Operation::all_gather:
-        case Operation::reduce_scatter:
-        case Operation::all_reduce:
-            return &mesh.tree_links(slice, collective.axes);
-        case Operation::all_to_all:
-            return &mesh.pair_links(slice, collective.axes);
-        default:
-            return nullptr;
-    }
-}
-
 /// Bytes on the links of an axis in the course of a program.
 class AxisSums {
 public:
@@ -48,36 +32,6 @@ private:
 };
 
 }  // namespace
-
-sim::Seconds least_link_time(const workloads::StepProgram& program, const topology::Lattice& slice,
-                             const PlacedMesh& mesh, sim::BytesPerSecond link) {
-    std::array<sim::Bytes, std::tuple_size_v<LinkCounts>> sums{};
-    for (const workloads::Op& op : program.ops) {
-        const auto* collective = std::get_if<workloads::Collective>(&op.work);
-        if (collective == nullptr || !collective->loads.empty() ||
-            (collective->step && collective->step->senders)) {
-            continue;
-        }
-        const collectives::Members& members = mesh.members(collective->axes);
-        const LinkCounts* const links = passed(*collective, slice, mesh);
-        if (members.across.length > 1 || links == nullptr) {
-            continue;
-        }
-        const sim::Bytes of_member = collective->bytes / collectives::group_size(members.group);
-        const double times = collective->operation == collectives::Operation::all_reduce ? 2 : 1;
-        for (unsigned set = 1; set < sums.size(); ++set) {
-            sums[set] += of_member * (times * (*links)[set]);
-        }
-    }
-    sim::Seconds longest{};
-    for (unsigned set = 1; set < sums.size(); ++set) {
-        const double links = collectives::links_per_chip(slice, set).mean;
-        if (links > 0) {
-            longest = std::max(longest, sums[set] / (link * links));
-        }
-    }
-    return longest;
-}
 
 sim::Seconds busiest_link_time(const workloads::StepProgram& program,
                                const topology::Lattice& slice, const PlacedMesh& mesh,

@@ -11,8 +11,8 @@
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
-#include "workloads/analytic/ici_traffic.h"
 #include "workloads/program/axis_names.h"
+#include "workloads/roofline/ici_traffic.h"
 
 namespace podsim::scenarios {
 namespace {

@@ -8,7 +8,7 @@
 #include "collectives/algorithms/ring_step_schedule.h"
 #include "collectives/catalogue/build_schedule.h"
 #include "scenarios/lower/lower_collective.h"
-#include "workloads/analytic/ici_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
 
 namespace podsim::scenarios {
 namespace {

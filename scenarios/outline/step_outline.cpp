@@ -6,8 +6,8 @@
 
 #include "scenarios/least/link_sums.h"
 #include "scenarios/spec/training_step.h"
-#include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"
+#include "workloads/roofline/roofline.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
@@ -284,8 +284,6 @@ sim::Time StepOutline::sums(const PlacedMesh& mesh) const {
         totals_ ? *totals_ : programs_, hardware_.slice, mesh.mesh(), rates);
     sim::Seconds moved = std::max(lower.links, lower.hbm);
     if (totals_ && !hardware_.slice.twisted() && hardware_.perturbations.empty()) {
-        moved = std::max(moved, least_link_time(totals_->programs.front(), hardware_.slice, mesh,
-                                                rates.ici_one_way));
         moved = std::max(moved, busiest_link_time(totals_->programs.front(), hardware_.slice, mesh,
                                                   rates.ici_one_way, tensor_, least_.known()));
     }

@@ -9,7 +9,7 @@
 #include "scenarios/spec/scenario.h"
 #include "sim/base/quantity.h"
 #include "workloads/analytic/book_step.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::scenarios {
 

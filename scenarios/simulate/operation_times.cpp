@@ -7,7 +7,7 @@
 #include "collectives/catalogue/bounds.h"
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
-#include "workloads/analytic/ici_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
 
 namespace podsim::scenarios {
 namespace {

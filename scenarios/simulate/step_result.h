@@ -17,10 +17,10 @@
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
 #include "workloads/analytic/book_step.h"
-#include "workloads/analytic/roofline.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/ranks.h"
 #include "workloads/program/step_program.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::scenarios {
 

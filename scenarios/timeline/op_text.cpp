@@ -12,7 +12,7 @@
 #include "scenarios/lower/rates.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/ici_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
 
 namespace podsim::scenarios {
 namespace {

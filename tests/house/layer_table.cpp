@@ -50,7 +50,7 @@ const std::vector<Layer>& layers() {
           {"tiles", "validation"},
           {"shards"},
           {"work", "analytic"},
-          {"chain", "hlo_costs", "schedule"},
+          {"chain", "hlo_costs", "roofline", "schedule"},
           {"builder", "hlo_totals"},
           {"hlo_step", "layers", "serve"},
           {"step"}}},

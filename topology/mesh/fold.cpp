@@ -26,6 +26,14 @@ Lattice one_host(const Lattice& slice, const Point& host_box) {
     return folded;
 }
 
+/// Whether going round a twisted axis leads to the same place of a host.
+bool keeps_places(const Lattice& slice, const Lattice& host) {
+    return std::ranges::all_of(slice.wrap_shift, [&](const Point& shift) {
+        return shift[0] % host.lengths[0] == 0 && shift[1] % host.lengths[1] == 0 &&
+               shift[2] % host.lengths[2] == 0;
+    });
+}
+
 }  // namespace
 
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
@@ -34,7 +42,8 @@ Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> grou
     if (slice.twisted()) {
         const bool whole = std::ranges::all_of(
             groups, [&](const auto& group) { return group.empty() || covers(group, slice); });
-        return whole && kept_axes == 0 && unlike.empty() ? folded : slice;
+        return whole && kept_axes == 0 && unlike.empty() && keeps_places(slice, folded) ? folded
+                                                                                        : slice;
     }
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if ((kept_axes >> axis & 1U) != 0) {

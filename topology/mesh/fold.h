@@ -29,8 +29,8 @@ namespace podsim::topology {
 /// `groups` holds the factors of each group in use (merged as DeviceMesh::group returns them).
 /// `kept_axes`: bit a keeps axis a at its length, because the machine is not the same along it.
 /// `host_box`: chips of one host (Hosts::box), {1, 1, 1} where hosts are not used.
-/// For a twisted slice: one chip (or host) when only the whole slice is used and no axis is kept,
-/// else every chip.
+/// For a twisted slice: one chip (or host, if every way round the slice leads to the same place of a host) when only
+/// the whole slice is used and no axis is kept, else every chip.
 /// `unlike`: factors whose members do different work.
 Lattice fold(const Lattice& slice, std::span<const std::vector<AxisFactor>> groups,
              const Point& host_box = Point{1, 1, 1}, unsigned kept_axes = 0,

@@ -55,8 +55,7 @@ Case make_gathering(const topology::Lattice& slice, const Group& group, Operatio
     c.algorithm = algorithm;
     c.v = sim::Bytes(kBlock * group_size(group));
     c.options.chunks = 3;
-    c.options.chunks_on_lines = 2;
-    c.options.chunks_in_flight = 1;
+    c.options.alike_chunks = 4;
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     return c;
 }
@@ -139,7 +138,7 @@ TEST(DataCarryingTest, ThreeAxes) {
                 for (const AlgorithmInfo& info : gathering_algorithms()) {
                     Case c = make_gathering(slice, whole_axes(slice), operation, info.algorithm);
                     c.options.chunks = slice.size() > 32 ? 1 : 3;
-                    c.options.chunks_on_lines = slice.size() > 32 ? 1 : 2;
+                    c.options.alike_chunks = slice.size() > 32 ? 1 : 4;
                     c.options.message_cap = sim::Bytes(kShareCaps[turn / 3 % 2]);
                     prove_gathering(c);
                     ASSERT_FALSE(HasFailure());

@@ -106,5 +106,46 @@ TEST(NearBoundTest, NoLinkIdlesWithoutLatency) {
     EXPECT_EQ(waits, 2);
 }
 
+/// Lines, and strides for which one order of the axes is best: two sums of equal chunks one after the other, and less than 1 % of latency.
+TEST(NearBoundTest, LinesAndStrides) {
+    const auto shaped = [](const topology::Point& shape, unsigned wrapped, Group group) {
+        Case c = wrapped_case(shape, 7, Operation::all_gather);
+        c.slice = box(shape, wrapped);
+        c.group = std::move(group);
+        return c;
+    };
+    const std::array cases{
+        shaped({2, 4, 1}, 0, {{0, 1, 2}, {1, 1, 4}}),
+        shaped({4, 8, 1}, 0, {{0, 1, 4}, {1, 1, 8}}),
+        shaped({2, 2, 4}, 0, {{0, 1, 2}, {2, 1, 4}}),
+        shaped({16, 16, 1}, 3, {{0, 1, 2}, {1, 1, 16}}),
+        shaped({8, 16, 1}, 2, {{0, 1, 8}, {1, 1, 16}}),
+        shaped({8, 8, 8}, 7, {{0, 4, 2}, {1, 1, 8}}),
+        shaped({8, 8, 8}, 7, {{0, 4, 2}, {2, 2, 4}}),
+        shaped({8, 8, 8}, 7, {{0, 4, 2}, {1, 1, 8}, {2, 2, 4}}),
+    };
+    for (Case c : cases) {
+        for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
+            c.operation = operation;
+            const double bound = physical_bound(c.call(), c.link.rate).value();
+            const double time = run_on(folded(c), c).result.end.seconds();
+            EXPECT_GE(bound / time, kShareOfBound) << describe(c);
+            EXPECT_LE(bound, time) << describe(c);
+        }
+    }
+}
+
+/// x/2%2 and z%2 of a torus in the order x, z: both have V / 2 to carry over one link, in 24 chunks one after the other.
+TEST(NearBoundTest, OneOrderGoesThroughItsPhasesInChunks) {
+    for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
+        Case c = wrapped_case({8, 8, 8}, 7, operation);
+        c.group = {{0, 2, 2}, {2, 1, 2}};
+        c.link.latency = {};
+        const double half = c.v.value() / 2 / c.link.rate.value();
+        EXPECT_EQ(physical_bound(c.call(), c.link.rate).value(), half);
+        EXPECT_NEAR(run_on(folded(c), c).result.end.seconds(), half * 25 / 24, 1e-7);
+    }
+}
+
 }  // namespace
 }  // namespace podsim::collectives

@@ -164,26 +164,33 @@ private:
         return static_cast<Clock>(std::ceil(bytes / case_.link.rate.value() * 1e12));
     }
 
-    bool one_size() const {
-        return case_.operation != Operation::all_gather &&
-               !std::ranges::all_of(case_.group, [&](const auto& f) { return is_ring(f); });
+    /// As many as a member's block holds a hop's bytes, from half of the most up to that.
+    int alike_chunks() const {
+        int chunks = case_.options.alike_chunks;
+        const double block = case_.v.value() / group_size(case_.group);
+        while (2 * (chunks - 1) >= case_.options.alike_chunks &&
+               chunks * case_.options.hop_bytes.value() > block) {
+            --chunks;
+        }
+        return chunks;
     }
 
-    void set_chunks(bool several) {
-        const int count = !several     ? 1
-                          : one_size() ? case_.options.chunks_on_lines
-                                       : case_.options.chunks;
+    /// Chunks double on rings, and are alike with lines or where phases follow each other in one order.
+    void set_chunks(std::size_t orders) {
+        const bool in_phases = case_.group.size() > 1 && case_.algorithm == Algorithm::weighted;
+        const bool grow = orders > 1 && std::ranges::all_of(
+                                            case_.group, [&](const auto& f) { return is_ring(f); });
+        const int count = orders == 1 && !in_phases ? 1
+                          : grow                    ? case_.options.chunks
+                                                    : alike_chunks();
         for (int chunk = 0; chunk < count; ++chunk) {
-            const bool grows = !one_size() && chunk > 0 && chunk + 1 < count;
+            const bool grows = grow && chunk > 0 && chunk + 1 < count;
             chunks_.push_back(chunk == 0 ? 1 : chunks_.back() * (grows ? 2 : 1));
             units_ += chunks_.back();
         }
     }
 
     std::array<int, 3> goes(int chunk, int phase, bool reduce) const {
-        if (one_size()) {
-            return {chunk / case_.options.chunks_in_flight, phase, 0};
-        }
         if (case_.operation != Operation::all_reduce) {
             return {phase, reduce ? -chunk : chunk, 0};
         }
@@ -196,7 +203,7 @@ private:
 
     void write_messages() {
         const std::vector<Part> parts = divide(case_.slice, case_.group, case_.algorithm);
-        set_chunks(parts.size() > 1);
+        set_chunks(parts.size());
         const int factors = static_cast<int>(case_.group.size());
         for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
             const Part& p = parts[static_cast<std::size_t>(part)];

@@ -85,8 +85,9 @@ std::string describe(const Case& c) {
              << factor.length;
     }
     text << ", V " << c.v.value() << " B, cap " << c.options.message_cap.value() << " B, "
-         << c.options.chunks << " chunks, " << c.options.chunks_in_flight << " in flight, rate "
-         << c.link.rate.value() << " B/s, latency " << c.link.latency.value() << " s, "
+         << c.options.chunks << " to " << c.options.alike_chunks << " chunks, "
+         << c.options.hop_bytes.value() << " B a hop, rate " << c.link.rate.value()
+         << " B/s, latency " << c.link.latency.value() << " s, "
          << (c.link.rule == sim::LatencyRule::additive ? "additive" : "floor") << ", from "
          << c.slice.index(c.ends.root) << " to " << c.slice.index(c.ends.to) << ", shift "
          << c.ends.shift;
@@ -219,8 +220,9 @@ Case random_case(Random& random, int longest, int most) {
     // One message a block, or a few.
     const double block = c.v.value() / group_size(c.group);
     c.options.message_cap = sim::Bytes(random.coin() ? c.v.value() : block / random.between(1, 4));
-    c.options.chunks = c.options.chunks_on_lines = random.between(1, 5);
-    c.options.chunks_in_flight = random.between(1, 3);
+    c.options.chunks = random.between(1, 5);
+    c.options.alike_chunks = random.between(1, 5);
+    c.options.hop_bytes = random.coin() ? sim::Bytes{} : sim::Bytes(block / random.between(1, 6));
     c.link.rate = random.below(6) == 0 ? sim::BytesPerSecond::infinity()
                                        : sim::BytesPerSecond(random.pick(kRates));
     c.link.latency = sim::Seconds(random.pick(kLatencies));

@@ -13,7 +13,7 @@
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

@@ -12,7 +12,7 @@
 #include "scenarios/report/step_report.h"
 #include "scenarios/run/run_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
-#include "workloads/analytic/least_traffic.h"
+#include "workloads/roofline/least_traffic.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {

@@ -60,6 +60,15 @@ TEST(Fold, ATwistedSliceFoldsToOneChipOrNotAtAll) {
     EXPECT_EQ(fold_of(slice, {"y z"}), slice);
 }
 
+// Round x or y of 2x2x4 a chip comes two further along z: to its own place of a host of 2x2x1 or 1x1x2, to another of one of 2x1x4.
+TEST(Fold, ATwistedSliceFoldsToAHostThatKeepsItsPlaces) {
+    Lattice slice{{2, 2, 4}, {true, true, true}, {Point{0, 0, 2}, Point{0, 0, 2}, Point{}}};
+    const std::vector<std::vector<AxisFactor>> whole{{{0, 1, 2}, {1, 1, 2}, {2, 1, 4}}};
+    EXPECT_EQ(fold(slice, whole, {2, 2, 1}).size(), 4);
+    EXPECT_EQ(fold(slice, whole, {1, 1, 2}).size(), 2);
+    EXPECT_EQ(fold(slice, whole, {2, 1, 4}), slice);
+}
+
 /// Everything that a translation must preserve for traffic within these groups, as sets of chips.
 struct Traffic {
     /// (group, factor, chip): the chip sends to its next neighbour along that factor. A ring's last

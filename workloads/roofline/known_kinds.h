@@ -18,15 +18,22 @@ class KnownMembers {
 public:
     explicit KnownMembers(const topology::DeviceMesh& mesh) : mesh_(mesh) {}
 
-    /// Valid until the next call. Throws sim::InputError (DeviceMesh::across).
-    const collectives::Members& of(const std::vector<std::string>& axes) {
+    /// Throws sim::InputError (DeviceMesh::across).
+    std::size_t number(const std::vector<std::string>& axes) {
         const auto found = std::ranges::find(
             known_, axes, [](const auto& one) -> const auto& { return one.first; });
         if (found != known_.end()) {
-            return found->second;
+            return static_cast<std::size_t>(found - known_.begin());
         }
         known_.emplace_back(axes, collectives::Members{mesh_.group(axes), mesh_.across(axes)});
-        return known_.back().second;
+        return known_.size() - 1;
+    }
+    /// Valid until others are numbered.
+    const collectives::Members& operator[](std::size_t number) const {
+        return known_[number].second;
+    }
+    const collectives::Members& of(const std::vector<std::string>& axes) {
+        return (*this)[number(axes)];
     }
 
 private:

@@ -1,4 +1,4 @@
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What an AllToAll must carry over each axis, by hand and beside what the links of its shortest routes carry.
+// What AllToAlls and permutes must carry over each axis, by hand and beside what the links of their shortest routes carry.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/algorithms/all_to_all.h"
+#include "collectives/algorithms/permute.h"
 #include "collectives/paths/ports.h"
 #include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/collective_support.h"
@@ -60,7 +61,8 @@ void expect_near(double value, double expected) {
 }
 
 void prove_least_carried(const Case& c) {
-    const LeastCarried least = all_to_all_carried(c.call());
+    const LeastCarried least = c.operation == Operation::permute ? permute_carried(c.call())
+                                                                 : all_to_all_carried(c.call());
     const Played links = played(c);
     expect_near(least.all.value(), links.on_axis[0] + links.on_axis[1] + links.on_axis[2]);
     for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
@@ -157,6 +159,42 @@ TEST(AllToAllCarried, TwistedSlices) {
         for (const unsigned axes : {7U, 1U, 6U}) {
             prove_least_carried(exchange_on(slice, whole_axes(slice, axes)));
         }
+    }
+}
+
+Case permute_on(const topology::Lattice& slice, const Group& group, int shift) {
+    Case c = exchange_on(slice, group);
+    c.operation = Operation::permute;
+    c.algorithm = Algorithm::shortest;
+    c.v = sim::Bytes(kPair * group_size(group));
+    c.ends.shift = shift;
+    return c;
+}
+
+// A ring of 8, by 3: 3 links of V / 8. A line of 4, by 1: one link for each of three, and the last goes back over all.
+TEST(PermuteCarried, ByHand) {
+    Case c = permute_on(box({8, 1, 1}, 1), {{0, 1, 8}}, 3);
+    c.v = sim::Bytes(8);
+    EXPECT_DOUBLE_EQ(permute_carried(c.call()).on_axis[0].value(), 3);
+    c = permute_on(box({4, 1, 1}, 0), {{0, 1, 4}}, 1);
+    c.v = sim::Bytes(4);
+    const LeastCarried line = permute_carried(c.call());
+    EXPECT_DOUBLE_EQ(line.all.value(), 6.0 / 4);
+    EXPECT_EQ(line.up[0], (std::vector<double>{1, 1, 1, 0}));
+    EXPECT_EQ(line.down[0], line.up[0]);
+}
+
+TEST(PermuteCarried, IsWhatShortestRoutesPutOnLinks) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        Random random(seed);
+        const Case drawn = random_case(random, 8, 36);
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        prove_least_carried(
+            permute_on(drawn.slice, drawn.group, random.between(1, group_size(drawn.group))));
+        ASSERT_FALSE(HasFailure());
+    }
+    for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}}) {
+        prove_least_carried(permute_on(twisted(shape), whole_axes(twisted(shape)), 5));
     }
 }
 

@@ -29,10 +29,10 @@ struct LowerBound {
 /// `roofline_lower`: the largest of the compute sum, the HBM sum, the VPU sum, and over every set S of ICI axes
 ///   the least bytes that a chip must receive, or must send, for the collectives and handovers that use only axes of S, at the
 ///     rate of its links on S (the weakest chip's);
-///   what the links on S must carry, the mean over chips, at the mean rate: of AllToAlls, which are between given chips, every byte
-///     as often as there are links of S on the shortest way (on a twisted torus: only for S of all axes), of others that use only
-///     axes of S what is received;
-///   on an axis that does not wrap the AllToAlls' bytes over the busiest link, the mean over its lines (ici_traffic.h);
+///   what links must carry, the mean over chips, at the mean rate, for whichever weights of the axes that is longest (link_load.h): what goes
+///     between given chips (AllToAll, permute, handover) every link of the shortest way, other collectives the links of trees
+///     that join their members (on a twisted torus: of operations on axes of S what chips receive, and for all axes the ways);
+///   on an axis that does not wrap the bytes of AllToAlls and permutes over the busiest link, the mean over its lines (ici_traffic.h);
 /// and the least bytes that a slice must receive, must send, or on average receives, at the rate of its chips' PCIe links and of its
 /// hosts' DCN links; and what a chip exchanges with its host, each way, at the rate of its PCIe link. What a collective between slices
 /// moves within them is left out of the ICI sums.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/workloads/analytic/by_hand.h"
-#include "workloads/analytic/least_traffic.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/least_traffic.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/ici_traffic.h"
-#include "workloads/analytic/known_kinds.h"
-#include "workloads/analytic/least_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
+#include "workloads/roofline/known_kinds.h"
+#include "workloads/roofline/least_traffic.h"
 
 namespace podsim::workloads {
 namespace {
@@ -98,17 +98,25 @@ void raise(LowerBound& lower, sim::Seconds time, unsigned classes) {
 void raise_by_ici(LowerBound& lower, const StepPrograms& programs, const topology::Lattice& slice,
                   const topology::DeviceMesh& mesh, const MachineRates& rates) {
     const std::vector<IciTraffic> traffic = ici_traffic(programs, slice, mesh);
-    const auto count = static_cast<double>(traffic.size());
+    const double share = 1 / static_cast<double>(traffic.size());
     for (unsigned set = 1; set < IciTraffic::kSets; ++set) {
         const collectives::LinkCount links = collectives::links_per_chip(slice, set);
         sim::Bytes mean;
         for (const IciTraffic& of_program : traffic) {
             const collectives::LeastTraffic within = of_program.within(set);
-            mean += within.mean / count;
+            mean += within.mean * share;
             raise(lower, at_rate(within.receive, links.fewest, rates.ici_one_way), set);
             raise(lower, at_rate(within.send, links.fewest, rates.ici_one_way), set);
         }
         raise(lower, at_rate(mean, links.mean, rates.ici_one_way), set);
+    }
+    collectives::LinkLoad carried;
+    for (const IciTraffic& of_program : traffic) {
+        carried.add(of_program.carried, share);
+    }
+    if (!slice.twisted()) {
+        const auto [bytes, axes] = carried.most(collectives::links_by_axis(slice));
+        raise(lower, sim::Bytes(bytes) / rates.ici_one_way, axes);
     }
     for (int axis = 0; axis < topology::kAxes; ++axis) {
         raise(lower, sim::Bytes(busiest_cut(traffic, axis)) / rates.ici_one_way, 1U << axis);

@@ -1,9 +1,9 @@
-#include "workloads/analytic/least_traffic.h"
+#include "workloads/roofline/least_traffic.h"
 
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
-#include "workloads/analytic/known_kinds.h"
+#include "workloads/roofline/known_kinds.h"
 
 namespace podsim::workloads {
 namespace {

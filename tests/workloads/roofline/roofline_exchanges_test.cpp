@@ -6,7 +6,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "tests/workloads/analytic/by_hand.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::workloads {
 namespace {
@@ -133,6 +133,53 @@ TEST(RooflineExchanges, AreThePhysicalBoundOfATorus) {
         EXPECT_NEAR(lower_of(program, slice, mesh).time.value(),
                     roofline_serial(program, slice, mesh, unit_links()).value(), 1e-3);
     }
+}
+
+// Of V bytes over x%2 x/8 of a ring of 16, four of whose groups share it: V / 4 x 9 links for each chip, which has two; twice that for an
+// AllReduce; an AllToAll of V / 4 x (0 + 1 + 8 + 7) / 4 links; a permute by one, from 0 to 1, 8, 9 and back to 0, V / 4 x (1 + 7 + 1 + 7) / 4.
+// What goes over x and y counts on x for its part: with rows of 4 on a line, V / 8 x T(x) = 9 on x, beside the V / 4 x 9 that goes over
+// x alone.
+TEST(RooflineExchanges, MembersApartFromEachOther) {
+    const Lattice slice{{16, 2, 1}, {true, false, false}, {}};
+    const DeviceMesh mesh(
+        slice, {{"near", {{0, 1, 2}, {0, 8, 2}}}, {"far", {{0, 2, 4}}}, {"across", {{1, 1, 2}}}});
+    const auto of = [&](std::vector<Work> ops) {
+        return lower_of(program_of(std::move(ops)), slice, mesh);
+    };
+    const auto near = [](Operation operation) {
+        return Collective{operation, Purpose::weights, {"near"}, sim::Bytes(4e6)};
+    };
+    EXPECT_DOUBLE_EQ(of({near(Operation::all_gather)}).time.value(), 1e6 * 9 / 2);
+    EXPECT_DOUBLE_EQ(of({near(Operation::all_reduce)}).time.value(), 1e6 * 9);
+    EXPECT_DOUBLE_EQ(of({near(Operation::all_to_all)}).time.value(), 1e6 * 4 / 2);
+    EXPECT_DOUBLE_EQ(of({near(Operation::permute)}).time.value(), 1e6 * 4 / 2);
+    const LowerBound both = of({near(Operation::all_gather), gather({"near", "across"}, 4e6)});
+    EXPECT_DOUBLE_EQ(both.time.value(), (1e6 * 9 + 0.5e6 * 9) / 2);
+    EXPECT_EQ(both.bound, "ici x");
+}
+
+// x/4 and y of 8x8, rings of 2 and of 8: 15 / 16 of V over 2 / 4 + 2 links; an order of axes alone would need more of one of them.
+TEST(RooflineExchanges, AxesOfDifferentStridesShareAGather) {
+    const Lattice slice = torus(8, 8);
+    const DeviceMesh mesh(slice, {{"fsdp", {{0, 4, 2}, {1, 1, 8}}}, {"tensor", {{0, 1, 4}}}});
+    const LowerBound lower = lower_of(program_of({gather({"fsdp"}, 16)}), slice, mesh);
+    EXPECT_DOUBLE_EQ(lower.time.value(), 15 / 2.5);
+    EXPECT_EQ(lower.bound, "ici x+y");
+    EXPECT_DOUBLE_EQ(
+        roofline_serial(program_of({gather({"fsdp"}, 16)}), slice, mesh, unit_links()).value(),
+        15 / 2.5);
+}
+
+// Stages of every fourth chip of a ring of 8: 40 bytes of half of the chips go four links, 80 on two links of a chip.
+TEST(RooflineExchanges, HandoversCountOnEveryLink) {
+    const Lattice slice = torus(8);
+    const DeviceMesh mesh(slice, {{"fsdp", {{0, 1, 4}}}, {"pipeline", {{0, 4, 2}}}});
+    StepPrograms stages;
+    stages.axes = {"pipeline"};
+    stages.stages = 2;
+    stages.programs = {program_of({Handover{.sends = true, .peer = 1, .bytes = sim::Bytes(40)}}),
+                       program_of({Handover{.sends = false, .peer = 0, .bytes = sim::Bytes(40)}})};
+    EXPECT_DOUBLE_EQ(lower_of(stages, slice, mesh).time.value(), 20 * 4 / 2.0);
 }
 
 }  // namespace

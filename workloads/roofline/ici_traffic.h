@@ -2,9 +2,9 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <vector>
 
+#include "collectives/catalogue/bounds.h"
 #include "collectives/vocabulary/collective_call.h"
 #include "sim/base/quantity.h"
 #include "topology/lattice/lattice.h"
@@ -13,20 +13,20 @@
 
 namespace podsim::workloads {
 
-/// Of one chip. An AllToAll goes between given chips, so that its bytes count on every link of the shortest way; all others as often as
-/// they must be received. What a collective between slices moves within them is left out.
+/// Of one chip. What a collective between slices moves within them is left out.
 struct IciTraffic {
     static constexpr unsigned kSets = 1U << topology::kAxes;
 
-    /// [set]: of operations that use exactly those axes; `mean` without what is in `on_axis`.
+    /// [set]: of operations that use exactly those axes. `mean`, of twisted slices: what links carry, as far as it is known, of several
+    /// axes together in the last set.
     std::array<collectives::LeastTraffic, kSets> by_axes{};
-    /// The mean over chips, of AllToAlls of slices that are not twisted.
-    std::array<sim::Bytes, topology::kAxes> on_axis{};
-    /// Of AllToAlls: LeastCarried::up and down.
+    /// Of other slices, what links carry.
+    collectives::LinkLoad carried{};
+    /// Of operations between given chips: LeastCarried::up and down.
     std::array<std::vector<double>, topology::kAxes> up{};
     std::array<std::vector<double>, topology::kAxes> down{};
 
-    /// On links of a set of axes: what a chip must receive and send of operations that use only those, and what links carry.
+    /// Of operations that use only axes of a set.
     [[nodiscard]] collectives::LeastTraffic within(unsigned set) const;
 };
 

@@ -7,8 +7,8 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "tests/workloads/analytic/by_hand.h"
-#include "workloads/analytic/ici_traffic.h"
-#include "workloads/analytic/roofline.h"
+#include "workloads/roofline/ici_traffic.h"
+#include "workloads/roofline/roofline.h"
 
 namespace podsim::workloads {
 namespace {

@@ -1,13 +1,14 @@
-#include "workloads/analytic/ici_traffic.h"
+#include "workloads/roofline/ici_traffic.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "collectives/catalogue/bounds.h"
-#include "workloads/analytic/known_kinds.h"
-#include "workloads/analytic/least_traffic.h"
+#include "workloads/roofline/known_kinds.h"
+#include "workloads/roofline/least_traffic.h"
 
 namespace podsim::workloads {
 namespace {
@@ -29,14 +30,18 @@ public:
     IciTraffic of(std::size_t program) {
         program_ = program;
         sum_ = {};
+        on_trees_.clear();
         for (const Op& op : programs_.programs[program].ops) {
             if (const auto* handover = std::get_if<Handover>(&op.work)) {
                 add(*handover);
             } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
-                const auto& [group, across] = members_.of(collective->axes);
-                if (across.length == 1) {
-                    add(*collective, group);
-                }
+                add(*collective);
+            }
+        }
+        for (std::size_t number = 0; number < on_trees_.size(); ++number) {
+            if (on_trees_[number] > 0) {
+                sum_.carried.add_tree(collectives::gaps_between(slice_, members_[number].group),
+                                      on_trees_[number]);
             }
         }
         return std::move(sum_);
@@ -45,32 +50,58 @@ public:
 private:
     void add(const Handover& handover) {
         const auto way = way_of(handover, program_, programs_, mesh_);
-        if (way.slices == 0) {
-            sum_.by_axes.at(collectives::handover_links(slice_, way.chips).axes) +=
-                handed(handover);
+        if (way.slices != 0) {
+            return;
+        }
+        const collectives::HandoverLinks links = collectives::handover_links(slice_, way.chips);
+        const collectives::LeastTraffic least = handed(handover);
+        count(links.axes, least, least.mean * links.links);
+        for (int axis = 0; axis < topology::kAxes; ++axis) {
+            const int apart = std::abs(way.chips[static_cast<std::size_t>(axis)]);
+            sum_.carried.add_along(
+                axis,
+                least.mean.value() *
+                    (slice_.wraps(axis) ? std::min(apart, slice_.length(axis) - apart) : apart));
         }
     }
 
-    void add(const Collective& collective, const collectives::Group& group) {
-        collectives::LeastTraffic& of_axes = sum_.by_axes.at(collectives::axes_mask(group));
+    void add(const Collective& collective) {
+        const std::size_t number = members_.number(collective.axes);
+        const auto& [group, across] = members_[number];
+        if (across.length > 1) {
+            return;
+        }
+        const unsigned axes = collectives::axes_mask(group);
         const int members = collectives::group_size(group);
         if (collective.step && collective.step->senders) {
-            of_axes += shifted(collective, members);
+            const collectives::LeastTraffic least = shifted(collective, members);
+            count(axes, least, least.mean);
+            sum_.carried.add_along(group.front().axis, least.mean.value() * group.front().stride);
             return;
         }
-        if (collective.operation == collectives::Operation::permute) {
-            of_axes += permuted(collective, members);
-            return;
-        }
-        collectives::LeastTraffic least =
-            collective.loads.empty()
+        const collectives::LeastTraffic least =
+            collective.operation == collectives::Operation::permute ? permuted(collective, members)
+            : collective.loads.empty()
                 ? collectives::least_traffic(collective.operation, members, collective.bytes)
                 : exchanged(collective, program_ % collective.loads.size());
-        if (const auto& carried = carried_of(collective, group)) {
-            carry(*carried, least.mean);
-            least.mean = slice_.twisted() ? least.mean : sim::Bytes{};
+        const auto& carried = carried_of(collective, group);
+        count(axes, least, carried ? carried->all : least.mean);
+        if (carried) {
+            carry(*carried);
+        } else if (members > 1) {
+            on_trees_.resize(std::max(on_trees_.size(), number + 1));
+            on_trees_[number] += least.mean.value() / (members - 1);
         }
-        of_axes += least;
+    }
+
+    /// `carried`: what links carry in a twisted slice, on axes of the set or others where that is more than what chips receive.
+    void count(unsigned axes, collectives::LeastTraffic least, sim::Bytes carried) {
+        if (slice_.twisted()) {
+            sum_.by_axes.back().mean += carried - least.mean;
+        } else {
+            least.mean = {};
+        }
+        sum_.by_axes.at(axes) += least;
     }
 
     const std::optional<collectives::LeastCarried>& carried_of(const Collective& collective,
@@ -86,15 +117,12 @@ private:
         });
     }
 
-    /// `counted`: in twisted slices of a set of axes, and of all of them together.
-    void carry(const collectives::LeastCarried& carried, sim::Bytes counted) {
-        if (slice_.twisted()) {
-            sum_.by_axes.back().mean += carried.all - counted;
-        }
-        for (std::size_t axis = 0; axis < sum_.on_axis.size(); ++axis) {
-            sum_.on_axis.at(axis) += carried.on_axis.at(axis);
-            add_links(sum_.up.at(axis), carried.up.at(axis));
-            add_links(sum_.down.at(axis), carried.down.at(axis));
+    void carry(const collectives::LeastCarried& carried) {
+        for (int axis = 0; axis < topology::kAxes; ++axis) {
+            const auto at = static_cast<std::size_t>(axis);
+            sum_.carried.add_along(axis, carried.on_axis.at(at).value());
+            add_links(sum_.up.at(at), carried.up.at(at));
+            add_links(sum_.down.at(at), carried.down.at(at));
         }
     }
 
@@ -104,6 +132,8 @@ private:
     KnownMembers members_;
     KnownKinds<std::optional<collectives::LeastCarried>> carried_;  ///< alike for all programs
     std::size_t program_ = 0;  ///< whose axis of unequal experts is the last of the programs' axes
+    std::vector<double>
+        on_trees_;  ///< [number of members]: bytes along each tree that joins a group
     IciTraffic sum_;
 };
 
@@ -115,9 +145,6 @@ collectives::LeastTraffic IciTraffic::within(unsigned set) const {
         if ((axes & ~set) == 0) {
             sum += by_axes.at(axes);
         }
-    }
-    for (std::size_t axis = 0; axis < on_axis.size(); ++axis) {
-        sum.mean += (set >> axis & 1U) != 0 ? on_axis.at(axis) : sim::Bytes{};
     }
     return sum;
 }
