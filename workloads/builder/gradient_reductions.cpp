@@ -288,9 +288,15 @@ Sources GradientReductions::reduced() const {
 
 // ---- the end of the step
 
+void GradientReductions::reduce_rest() {
+    names_.set_pass(Pass::backward);
+    if (waiting()) {
+        flush();
+    }
+}
+
 void GradientReductions::optimize(double parameters, const std::vector<WeightUse>& uses) {
-    names_.set_pass(Pass::backward);  // what is left of the buckets
-    flush();
+    reduce_rest();
     names_.set_pass(Pass::optimizer);
     wait_for_reductions(0);
     Sources needs = reduced();

@@ -64,7 +64,9 @@ public:
     /// In a loop of layers: reduces what waits, and lets the next compute wait for all of it. Returns what was pending.
     Sources end_turn();
 
-    /// The optimizer. `parameters` of the whole model that the chip's stage holds; ZeRO-1 and 2: a group at a time in
+    /// What is left of the buckets at the end of a step.
+    void reduce_rest();
+    /// The optimizer, behind that. `parameters` of the whole model that the chip's stage holds; ZeRO-1 and 2: a group at a time in
     /// the order of uses.
     void optimize(double parameters, const std::vector<WeightUse>& uses);
     /// A group's reduced gradients, added to those of the counterpart and it to ours (a tied table). The

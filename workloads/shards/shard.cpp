@@ -91,6 +91,7 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     Shard::Experts experts;
     experts.path = plan.moe;
     experts.routed = static_cast<double>(model.count);
+    experts.shared_gate = model.shared_gate;
     const double splits = plan.moe.whole ? plan.ways.of_matrix() : 1;
     experts.held = experts.routed / (plan.ways.expert * splits);
     experts.per_token = static_cast<double>(model.per_token);

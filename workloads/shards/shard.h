@@ -90,6 +90,7 @@ struct Shard {
             0;  ///< t k load that the chip's own tokens make: the same without unequal ranks
         double d_ff = 0;          ///< of one expert, / T
         double shared_width = 0;  ///< of all shared experts, / T
+        bool shared_gate = false;
     } experts;
 
     /// Of inference: a run as the fullest way of the batch has it (placed_runs.h).

@@ -65,6 +65,8 @@ public:
             }
             parts_.names.set_part("optimizer", Pass::optimizer);
             parts_.gradients.optimize(layout_.parameters(), parts_.weights.uses());
+        } else {
+            parts_.gradients.reduce_rest();
         }
         return parts_.finish();
     }

@@ -89,6 +89,12 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
         mean.experts.capacity_factor = mean.experts.imbalance = 1;
         return mean_recomputed(model, mean, build_stages(model, mean));
     }
+    if (model.window > 0 && plan.ways.context > 1 && plan.attention.causal &&
+        plan.attention.placement == Placement::zig_zag && !plan.overlap.context_steps) {
+        TrainingPlan whole = plan;  // the chips of a sequence see unequal shares of windows
+        whole.ways.context = 1;
+        return mean_recomputed(model, whole, build_stages(model, whole)) / plan.ways.context;
+    }
     if (!plan.inference && !paddings(model, plan.ways)
                                 .empty()) {  // heads that nobody has are none of the model's FLOPs
         TrainingPlan whole = plan;

@@ -50,7 +50,7 @@ double visited(const ScoreArea& area, double from, double count, double q, doubl
         return count * (std::floor(last / kv) + 1);
     }
     const Rows lowest{from - area.key - area.window, q};
-    const Rows highest{from - area.key + q - 1, q};
+    const Rows highest{from - area.key + q - 1 + area.ahead, q};
     const double begin = highest.below(0, count);
     const double end = area.window > 0 ? lowest.below(area.keys, count) : count;
     if (end <= begin) {

@@ -16,9 +16,10 @@ struct ScoreArea {
     double queries = 0;
     double key = 0;
     double keys = 0;
-    bool causal = true;  ///< keys up to the query's own; otherwise all
+    bool causal = true;  ///< keys up to the query's own and `ahead` behind it; otherwise all
     double window =
-        0;  ///< causal: of those from `window` before it (LocalMask(window, ...)); 0: all
+        0;  ///< causal: of those from `window` before it (LocalMask((window, ahead), ...)); 0: all
+    double ahead = 0;
 };
 
 /// Scores that are computed, in blocks from the area's corner of at most its own sides; the last blocks count whole. Exact

@@ -146,9 +146,17 @@ Kernels kernels_of_chip(const Shard& s, bool local) {
     if (!s.attention_blocks.any()) {
         return {};
     }
-    const double window = local && s.causal ? s.window : 0;
+    // What is not causal sees its window to both sides.
+    const bool both_sides = !s.causal && local && s.window > 0 && s.window < s.sequence;
+    const double before = both_sides ? std::floor(s.window / 2) : s.window;
     const auto of_piece = [&](double begin, double queries) {
-        return kernels_over(s.attention_blocks, {begin, queries, 0, s.sequence, s.causal, window},
+        return kernels_over(s.attention_blocks,
+                            {.query = begin,
+                             .queries = queries,
+                             .keys = s.sequence,
+                             .causal = s.causal || both_sides,
+                             .window = local && (s.causal || both_sides) ? before : 0,
+                             .ahead = both_sides ? s.window - before - 1 : 0},
                             s.sequences);
     };
     if (s.plain || !s.causal || s.context == 1) {

@@ -158,6 +158,12 @@ Elementwise routing_gradient(const Shard& s) {
     return {};
 }
 
+/// The product with one column more, from which the weight of the shared experts' output comes.
+Compute with_gate(const Shard& s, Compute router) {
+    router.flops += sim::Flops(s.experts.shared_gate ? 2 * s.rows * s.d_model : 0);
+    return router;
+}
+
 }  // namespace
 
 double mask_bytes(const Shard& s) {
@@ -166,8 +172,9 @@ double mask_bytes(const Shard& s) {
 
 Compute router_forward(const Shard& s) {
     const Elementwise choice{0, s.rows * s.experts.routed * (kSoftmax + s.experts.per_token)};
-    const Compute router = activations(s, s.rows, s.d_model, s.experts.routed,
-                                       norm_and_residual(s) + routing(s) + choice, Runs::in_bf16);
+    const Compute router =
+        with_gate(s, activations(s, s.rows, s.d_model, s.experts.routed,
+                                 norm_and_residual(s) + routing(s) + choice, Runs::in_bf16));
     return s.experts.path.dense()
                ? both(router, masked(s, places(s), s.sequence, columns_of_way(s), kBool))
                : router;
@@ -176,16 +183,17 @@ Compute router_forward(const Shard& s) {
 Compute router_input_gradient(const Shard& s) {
     const Elementwise choice{0, s.rows * s.experts.routed * kRouterBackward};
     const Compute router =
-        activations(s, s.rows, s.experts.routed, s.d_model,
-                    norm_and_residual_gradient(s) + routing_gradient(s) + choice, Runs::in_bf16);
+        with_gate(s, activations(s, s.rows, s.experts.routed, s.d_model,
+                                 norm_and_residual_gradient(s) + routing_gradient(s) + choice,
+                                 Runs::in_bf16));
     return s.experts.path.dense()
                ? both(router, masked(s, s.sequence, places(s), columns_of_way(s), kBool))
                : router;
 }
 
 Compute router_weight_gradient(const Shard& s) {
-    return weight_gradient(s, s.rows, s.d_model, s.experts.routed,
-                           normed_again(s, s.mlp_norms_again), Runs::in_bf16);
+    return with_gate(s, weight_gradient(s, s.rows, s.d_model, s.experts.routed,
+                                        normed_again(s, s.mlp_norms_again), Runs::in_bf16));
 }
 
 Compute experts_gate_up_forward(const Shard& s) {

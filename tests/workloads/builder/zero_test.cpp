@@ -258,11 +258,17 @@ TEST(Buckets, ReduceEverything) {
         const ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.zero = plan.ways.data > 1 ? random.from(0, 2) : 0;
+        TrainingPlan layers = plan;
+        layers.layers_only = true;
+        const double of_layers = bytes_of(build_step(model, layers), Purpose::gradients);
         const double whole = bytes_of(build_step(model, plan), Purpose::gradients);
         const std::string update =
             plan.zero > 0 ? "optimizer update embedding" : "optimizer update";
         const double kept = held_at(build_step(model, plan), update, MemoryClass::gradients);
         plan.overlap.bucket = sim::Bytes(random.from(1, 200) * 100);
+        layers.overlap.bucket = plan.overlap.bucket;
+        EXPECT_NEAR(bytes_of(build_step(model, layers), Purpose::gradients), of_layers,
+                    1e-9 * of_layers);
         const StepProgram program = build_step(model, plan);
         EXPECT_NEAR(bytes_of(program, Purpose::gradients), whole, 1e-9 * whole);
         std::vector<bool> before(program.ops.size());

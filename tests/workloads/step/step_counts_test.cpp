@@ -26,8 +26,9 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const ModelSpec model = samples::random_model_of_training(random);
+        ModelSpec model = samples::random_model_of_training(random);
         TrainingPlan plan = samples::random_any_plan(random, false, model);
+        model.experts.shared_gate = model.experts.shared > 0 && seed % 2 == 0;
         plan.remat.policy = RematPolicy::none;
         if (model.window > 0) {
             plan.ways.context = 1;  // with more, chips that see fewer keys count as the fullest

@@ -15,7 +15,8 @@ namespace {
 using samples::Random;
 
 bool left_by_mask(const ScoreArea& area, double query, double key) {
-    return !area.causal || (key <= query && (area.window == 0 || key >= query - area.window));
+    return !area.causal ||
+           (key <= query + area.ahead && (area.window == 0 || key >= query - area.window));
 }
 
 /// Every score of every block, one by one.
@@ -47,11 +48,13 @@ TEST(ScoreBlocks, AreThoseThatAMaskTouches) {
         area.keys = random.from(1, 40);
         area.causal = random.from(0, 4) > 0;
         area.window = area.causal && random.coin() ? random.from(1, 40) : 0;
+        area.ahead = area.window > 0 && random.coin() ? random.from(1, 40) : 0;
         const ScoreBlock block{static_cast<double>(random.from(1, 20)),
                                static_cast<double>(random.from(1, 20))};
         ASSERT_EQ(computed_scores(area, block), written_out(area, block))
             << area.query << '+' << area.queries << ' ' << area.key << '+' << area.keys << ' '
-            << area.causal << ' ' << area.window << ' ' << block.q << 'x' << block.kv;
+            << area.causal << ' ' << area.window << ' ' << area.ahead << ' ' << block.q << 'x'
+            << block.kv;
     }
 }
 
@@ -177,6 +180,18 @@ TEST(ScoreBlocks, OfFullAttention) {
     EXPECT_DOUBLE_EQ(attention_forward(make_shard(model, plan), false).tiled,
                      std::pow(1536.0 / 1280, 2));
     plan.batch.sequence = plan.batch.tokens = 256;  // a block is no larger than the sequence
+    EXPECT_EQ(attention_forward(make_shard(model, plan), false).tiled, 1);
+}
+
+// A window of 512 to both sides, queries of block i see keys from 512 i - 256 to 512 i + 766: three blocks, at the ends two. Of 8192 x 512
+// scores 46 x 512 x 512.
+TEST(ScoreBlocks, OfAWindowToBothSides) {
+    ModelSpec model = samples::one_layer();
+    model.window = 512;
+    const ScoreBlock block{512, 512};
+    TrainingPlan plan = plan_of(8192, {block, block, block});
+    plan.attention.causal = false;
+    EXPECT_DOUBLE_EQ(attention_forward(make_shard(model, plan), true).tiled, 46.0 * 512 / 8192);
     EXPECT_EQ(attention_forward(make_shard(model, plan), false).tiled, 1);
 }
 

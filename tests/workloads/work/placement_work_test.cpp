@@ -73,6 +73,24 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
     }
 }
 
+// With a window zig-zag leaves the chips unequal shares, and the program is that of the fullest. What recomputation executes is counted as
+// all chips do it in the mean, as with plain blocks.
+TEST(PlainPlacement, HfuOfWindowsIsTheMeanOfChips) {
+    ModelSpec model = samples::one_layer();
+    model.window = 12;
+    TrainingPlan plan = samples::one_chip();
+    plan.ways.context = 4;
+    plan.remat.policy = RematPolicy::full;
+    const StepPrograms even = build_stages(model, plan);
+    const StepPrograms ranks = build_stages(model, plain(plan));
+    double sum = 0;
+    for (const StepProgram& program : ranks.programs) {
+        sum += flops_by_pass(program).of(Pass::recompute).value();
+    }
+    EXPECT_GT(flops_by_pass(even.programs.front()).of(Pass::recompute).value(), sum / 4);
+    EXPECT_DOUBLE_EQ(mean_recomputed(model, plan, even).value(), sum / 4);
+}
+
 // S = 32, n = 4, N = 4, H = 4: 2 (4 + 4) 4 = 64 FLOPs a pair, of 8 x 8 / 2 (2 r + 1) pairs.
 TEST(PlainPlacement, RankHasItsShare) {
     for (const bool round : {false, true}) {

@@ -3,8 +3,8 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/roofline.h"
 #include "workloads/plan/plan.h"
+#include "workloads/roofline/roofline.h"
 #include "workloads/step/step.h"
 #include "workloads/work/attention_work.h"
 #include "workloads/work/work.h"
