@@ -80,7 +80,7 @@ TEST(PlainPlacement, HfuOfWindowsIsTheMeanOfChips) {
     model.window = 12;
     TrainingPlan plan = samples::one_chip();
     plan.ways.context = 4;
-    plan.remat.policy = RematPolicy::full;
+    plan.remat.policy = RematPolicy::block;
     const StepPrograms even = build_stages(model, plan);
     const StepPrograms ranks = build_stages(model, plain(plan));
     double sum = 0;
