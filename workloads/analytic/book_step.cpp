@@ -284,7 +284,7 @@ PassTime BookStep::backward(LayerKind kind, const LayerTerms& terms) const {
     const double exchanged =
         2 * terms.tokens +
         (plan_.remat.policy == RematPolicy::none
-             ? 0
+             ? terms.token_sums
              : terms.tokens + (again || missing.has(LayerTensor::output) ? terms.tokens : partly));
     return {.matmuls = matmuls(projected - 2 * terms.in_bf16) + in_bf16(2 * terms.in_bf16),
             .attention = in_bf16(attended_times * terms.attention),

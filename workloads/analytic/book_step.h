@@ -43,8 +43,8 @@
 //              (2 kv: gathered again, and its gradient reduced)
 //              + columns + (remat block: columns again; otherwise o + F of them, and what of q and g F is made again)
 // In a parallel block 2 rows stand where 4 do, and 1 where 2 do. With experts 2 tokens are added forward, 2
-// backward and with remat 2 more, to the experts and back (back over tensor only what is not kept: mlp_out); the
-// MLP's rows stand only for shared experts.
+// backward and with remat 2 more, to the experts and back (back over tensor only what is not kept: mlp_out), without it the third
+// gather of the experts' rows over tensor; the MLP's rows stand only for shared experts.
 // Unembedding:
 //   forward  T_math = 2 V D t / T / R,  T_comms = V D / T b / (W n_X) + rows
 //   backward T_math = 4 V D t / T / R,  T_comms = scatter of V D + rows     (V of columns in both; with chunks of

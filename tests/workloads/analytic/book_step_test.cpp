@@ -139,6 +139,20 @@ TEST(BookStep, ExpertsExchangeTokens) {
                      2 * (g + 2 * 6 + 2 * g + 2 * 6) + 2 + 2);
 }
 
+// Two ways each of expert and tensor, t = 2^15: rows t D b / W = 2^26 / 2^23 = 8 s, the experts' over tensor twice that, and an exchange
+// 2 t D b / 2 x 2 / (4 W) = 4 s. Forward 2 rows and two of 20 s; backward 3 rows, two of 20 s, and the experts' rows gathered once more,
+// 16 s. The table and its rows, 9 s each way; g = (2^22 + 2^12) / 2 x 2 / 2^23 s.
+TEST(BookStep, ExpertsGatherTheirRowsOverTensorOnceMore) {
+    ModelSpec model = book_model(1);
+    model.experts = {.count = 4, .per_token = 2, .d_ff = 4096};
+    TrainingPlan plan = book_plan(1 << 16);
+    plan.ways.expert = plan.ways.tensor = 2;
+    const double g = (1 + 0x1p-10) / 2;
+    const DeviceMesh mesh(torus(2, 2), {{"expert", {{0, 1, 2}}}, {"tensor", {{1, 1, 2}}}});
+    EXPECT_DOUBLE_EQ(book_step(model, plan, mesh, step_rates(kNever, 0x1p22)).time.value(),
+                     g + 16 + 40 + 2 * g + 24 + 40 + 16 + 18);
+}
+
 // The experts' own weights over fsdp: 4 x 2^23 parameters / 2 ways of expert x 2 bytes = 2^25 over one axis, 4 s; all others
 // over fsdp x expert, two axes, half of the 1 + 2^-10 s that one axis takes.
 TEST(BookStep, WeightsOfExpertsAreGatheredWithoutTheirAxis) {
