@@ -128,8 +128,7 @@ AxisWeights links_between(const Lattice& slice, const Group& group) {
 /// On a link, of trees that join the members of every group, where members next to each other would receive that in the mean.
 double on_trees(const CollectiveCall& call, sim::Bytes mean) {
     LinkLoad load;
-    load.add_tree(gaps_between(call.slice, call.group()),
-                  mean.value() / (group_size(call.group()) - 1));
+    load.add_tree(gaps_between(call.group()), mean.value() / (group_size(call.group()) - 1));
     return load.most(links_between(call.slice, call.group())).bytes;
 }
 

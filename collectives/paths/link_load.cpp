@@ -2,40 +2,85 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace podsim::collectives {
 namespace {
 
 /// Sums differ by rounding: a set of axes must be busier than one that was tried before by more than that.
 constexpr double kBusier = 1 + 1e-12;
+constexpr int kMostTurns = 64;
 
-/// Tries weights one after the other.
-class Busiest {
+double product(const AxisWeights& a, const AxisWeights& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+AxisWeights difference(const AxisWeights& a, const AxisWeights& b) {
+    return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+}
+
+AxisWeights alone(std::size_t axis) {
+    AxisWeights weights{};
+    weights.at(axis) = 1;
+    return weights;
+}
+
+/// Weights for which the least of some sums, over the links, is largest.
+class Highest {
 public:
-    Busiest(const LinkLoad& load, const AxisWeights& links) : load_(load), links_(links) {}
-
-    void offer(const AxisWeights& weights) {
-        double links = 0;
-        unsigned axes = 0;
-        for (std::size_t axis = 0; axis < weights.size(); ++axis) {
-            links += weights.at(axis) * links_.at(axis);
-            axes |= weights.at(axis) > 0 ? 1U << axis : 0U;
+    Highest(const std::vector<AxisWeights>& sums, const AxisWeights& links)
+        : sums_(sums), links_(links) {
+        for (std::size_t axis = 0; axis < links.size(); ++axis) {
+            offer(alone(axis));
         }
-        if (links == 0) {
-            return;
-        }
-        const double bytes = load_.counted(weights) / links;
-        if (bytes > most_.bytes * kBusier) {
-            most_ = {bytes, axes};
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                where_equal(difference(sums[i], sums[j]));
+                for (std::size_t k = 0; k < j; ++k) {
+                    where_equal(difference(sums[i], sums[j]), difference(sums[i], sums[k]));
+                }
+            }
         }
     }
 
-    [[nodiscard]] LinkLoad::Most most() const { return most_; }
+    [[nodiscard]] const AxisWeights& weights() const { return weights_; }
+    [[nodiscard]] double value() const { return value_; }
 
 private:
-    const LinkLoad& load_;
+    /// Where two sums are equal and one axis counts for nothing.
+    void where_equal(const AxisWeights& difference) {
+        offer({difference[1], -difference[0], 0});
+        offer({difference[2], 0, -difference[0]});
+        offer({0, difference[2], -difference[1]});
+    }
+    /// Where three are.
+    void where_equal(const AxisWeights& a, const AxisWeights& b) {
+        offer({a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]});
+    }
+    /// Up to their sign.
+    void offer(AxisWeights weights) {
+        double total = product(weights, links_);
+        if (total < 0) {
+            weights = {-weights[0], -weights[1], -weights[2]};
+            total = -total;
+        }
+        if (total == 0 || std::ranges::any_of(weights, [](double w) { return w < 0; })) {
+            return;
+        }
+        double least = std::numeric_limits<double>::infinity();
+        for (const AxisWeights& sum : sums_) {
+            least = std::min(least, product(weights, sum));
+        }
+        if (least / total > value_) {
+            weights_ = weights;
+            value_ = least / total;
+        }
+    }
+
+    const std::vector<AxisWeights>& sums_;
     const AxisWeights& links_;
-    LinkLoad::Most most_;
+    AxisWeights weights_{};
+    double value_ = 0;
 };
 
 }  // namespace
@@ -58,71 +103,44 @@ void LinkLoad::add(const LinkLoad& other, double times) {
     }
 }
 
-double LinkLoad::counted(const AxisWeights& weights) const {
-    double sum = 0;
+AxisWeights LinkLoad::least(const AxisWeights& weights) const {
+    AxisWeights sum = along_;
     for (const Tree& tree : trees_) {
-        sum += tree.bytes * tree_links(tree.gaps, weights);
-    }
-    for (std::size_t axis = 0; axis < along_.size(); ++axis) {
-        sum += weights.at(axis) * along_.at(axis);
+        const auto links = tree_links(tree.gaps, weights);
+        for (std::size_t axis = 0; axis < sum.size(); ++axis) {
+            sum.at(axis) += tree.bytes * links.at(axis);
+        }
     }
     return sum;
 }
 
-std::array<std::vector<double>, topology::kAxes> LinkLoad::ratios() const {
-    std::array<std::vector<int>, topology::kAxes> links;
-    for (const Tree& tree : trees_) {
-        for (std::size_t axis = 0; axis < links.size(); ++axis) {
-            for (const Gap& gap : tree.gaps.at(axis)) {
-                links.at(axis).push_back(gap.links);
-            }
-        }
-    }
-    const auto between = [&](std::size_t first, std::size_t second) {
-        std::vector<double> all;
-        for (const int one : links.at(first)) {
-            for (const int other : links.at(second)) {
-                all.push_back(static_cast<double>(one) / other);
-            }
-        }
-        std::ranges::sort(all);
-        all.erase(std::unique(all.begin(), all.end()), all.end());
-        return all;
-    };
-    return {between(0, 1), between(0, 2), between(1, 2)};
-}
-
 LinkLoad::Most LinkLoad::most(const AxisWeights& links) const {
-    Busiest busiest(*this, links);
-    for (std::size_t axis = 0; axis < along_.size(); ++axis) {
-        AxisWeights alone{};
-        alone.at(axis) = 1;
-        busiest.offer(alone);
-    }
-    const auto [xy, xz, yz] = ratios();
-    for (const double y : xy) {
-        busiest.offer({1, y, 0});
-    }
-    for (const double z : xz) {
-        busiest.offer({1, 0, z});
-    }
-    for (const double z : yz) {
-        busiest.offer({0, 1, z});
-    }
-    for (const double y : xy) {
-        for (const double z : xz) {
-            busiest.offer({1, y, z});
+    Most most;
+    std::vector<AxisWeights> sums;
+    const auto offer = [&](const AxisWeights& weights) {
+        sums.push_back(least(weights));
+        const double bytes = product(weights, sums.back()) / product(weights, links);
+        if (bytes <= most.bytes * kBusier) {
+            return;
         }
-        for (const double z_of_y : yz) {
-            busiest.offer({1, y, y * z_of_y});
+        most = {bytes, 0};
+        for (std::size_t axis = 0; axis < weights.size(); ++axis) {
+            most.axes |= weights.at(axis) > 0 && links.at(axis) > 0 ? 1U << axis : 0U;
+        }
+    };
+    for (std::size_t axis = 0; axis < links.size(); ++axis) {
+        if (links.at(axis) > 0) {
+            offer(alone(axis));
         }
     }
-    for (const double z : xz) {
-        for (const double z_of_y : yz) {
-            busiest.offer({1, z / z_of_y, z});
+    for (int turn = 0; !sums.empty() && turn < kMostTurns; ++turn) {
+        const Highest highest(sums, links);
+        if (highest.value() <= most.bytes * kBusier) {
+            break;
         }
+        offer(highest.weights());
     }
-    return busiest.most();
+    return most;
 }
 
 }  // namespace podsim::collectives

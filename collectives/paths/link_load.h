@@ -7,8 +7,9 @@
 //   L(y) = sum over axes of y_a x bytes along a + sum over trees of bytes x T(y),
 //
 // each link of axis a that carries B counts for y_a B, and a chip has k_a of them: B is at least L(y) / sum of y_a k_a on some link. The
-// largest of these is where two gaps weigh the same or an axis counts for nothing, since between such weights both sums are linear.
-// Of one AllGather over rings it is there that the weights are 1 / stride.
+// largest of these is found by cuts: L is the least of sums that are linear in y, one for each way of sharing the axes. Those that are known
+// say where L may be largest; there it says another, until none says less. Every L(y) on the way is a bound already.
+// Of one AllGather over rings the weights are 1 / stride.
 #pragma once
 
 #include <array>
@@ -28,8 +29,8 @@ public:
     void add_along(int axis, double bytes) { along_.at(static_cast<std::size_t>(axis)) += bytes; }
     void add(const LinkLoad& other, double times);
 
-    /// L(y).
-    [[nodiscard]] double counted(const AxisWeights& weights) const;
+    /// By axis, what the trees that are lightest for these weights put there, and what passes it anyway: counted by them it is L(y).
+    [[nodiscard]] AxisWeights least(const AxisWeights& weights) const;
 
     struct Most {
         double bytes = 0;   ///< on one link
@@ -43,9 +44,6 @@ private:
         Gaps gaps;
         double bytes = 0;
     };
-
-    /// [pair of axes, ab, ac and bc]: weights of the second, with the first at 1, at which gaps of both weigh the same.
-    [[nodiscard]] std::array<std::vector<double>, topology::kAxes> ratios() const;
 
     std::vector<Tree> trees_;
     std::array<double, topology::kAxes> along_{};

@@ -1,80 +1,59 @@
 #include "collectives/paths/tree_links.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <utility>
 
 namespace podsim::collectives {
 namespace {
 
-/// Where the members of a group lie along an axis, ascending from 0.
-std::vector<int> places_along(const Group& group, int axis) {
-    std::vector<int> places{0};
+/// Between the blocks of each factor, whose strides ascend: what a stride leaves of the blocks of those before. None is shorter than one
+/// before it, and that which closes a ring, at least as long as the last, is left out.
+std::vector<Gap> gaps_along(const Group& group, int axis) {
+    std::vector<Gap> gaps;
+    int span = 0;
     for (const topology::AxisFactor& factor : group) {
-        if (factor.axis != axis) {
+        if (factor.axis != axis || factor.length == 1) {
             continue;
         }
-        std::vector<int> all;
-        for (const int place : places) {
-            for (int i = 0; i < factor.length; ++i) {
-                all.push_back(place + i * factor.stride);
-            }
+        for (Gap& gap : gaps) {
+            gap.count *= factor.length;
         }
-        places = std::move(all);
-    }
-    std::ranges::sort(places);
-    return places;
-}
-
-/// Between neighbours; of a ring all but the longest.
-std::vector<Gap> gaps_along(const topology::Lattice& slice, const Group& group, int axis) {
-    const std::vector<int> places = places_along(group, axis);
-    std::vector<int> links;
-    for (std::size_t i = 1; i < places.size(); ++i) {
-        links.push_back(places[i] - places[i - 1]);
-    }
-    if (slice.wraps(axis) && places.size() > 1) {
-        links.push_back(slice.length(axis) - places.back());
-        links.erase(std::ranges::max_element(links));
-    }
-    std::ranges::sort(links);
-    std::vector<Gap> gaps;
-    for (const int length : links) {
-        if (gaps.empty() || gaps.back().links != length) {
-            gaps.push_back({length, 0});
+        const int links = factor.stride - span;
+        if (gaps.empty() || gaps.back().links != links) {
+            gaps.push_back({links, 0});
         }
-        ++gaps.back().count;
+        gaps.back().count += factor.length - 1;
+        span += (factor.length - 1) * factor.stride;
     }
     return gaps;
 }
 
 }  // namespace
 
-Gaps gaps_between(const topology::Lattice& slice, const Group& group) {
+Gaps gaps_between(const Group& group) {
     Gaps gaps;
     for (int axis = 0; axis < topology::kAxes; ++axis) {
-        gaps.at(static_cast<std::size_t>(axis)) = gaps_along(slice, group, axis);
+        gaps.at(static_cast<std::size_t>(axis)) = gaps_along(group, axis);
     }
     return gaps;
 }
 
-double tree_links(const Gaps& gaps, const AxisWeights& weights) {
+std::array<double, topology::kAxes> tree_links(const Gaps& gaps, const AxisWeights& weights) {
     std::array<double, topology::kAxes> parts{1, 1, 1};
     std::array<std::size_t, topology::kAxes> next{};
     for (std::size_t axis = 0; axis < gaps.size(); ++axis) {
-        for (const Gap& gap : gaps.at(axis)) {
-            parts.at(axis) += gap.count;
+        for (const Gap& gap : gaps[axis]) {
+            parts[axis] += gap.count;
         }
     }
-    double links = 0;
+    std::array<double, topology::kAxes> links{};
     for (;;) {
         std::size_t lightest = gaps.size();
         double weight = 0;
         for (std::size_t axis = 0; axis < gaps.size(); ++axis) {
-            if (next.at(axis) == gaps.at(axis).size()) {
+            if (next[axis] == gaps[axis].size()) {
                 continue;
             }
-            const double of_axis = weights.at(axis) * gaps.at(axis)[next.at(axis)].links;
+            const double of_axis = weights[axis] * gaps[axis][next[axis]].links;
             if (lightest == gaps.size() || of_axis < weight) {
                 lightest = axis;
                 weight = of_axis;
@@ -83,9 +62,10 @@ double tree_links(const Gaps& gaps, const AxisWeights& weights) {
         if (lightest == gaps.size()) {
             return links;
         }
+        const Gap& joined = gaps[lightest][next[lightest]++];
         const double before = parts[0] * parts[1] * parts[2];
-        parts.at(lightest) -= gaps.at(lightest)[next.at(lightest)++].count;
-        links += weight * (before - parts[0] * parts[1] * parts[2]);
+        parts[lightest] -= joined.count;
+        links[lightest] += joined.links * (before - parts[0] * parts[1] * parts[2]);
     }
 }
 

@@ -37,10 +37,10 @@ struct Gap {
 /// By axis, the shortest first.
 using Gaps = std::array<std::vector<Gap>, topology::kAxes>;
 
-/// Not of twisted slices.
-Gaps gaps_between(const topology::Lattice& slice, const Group& group);
+/// Of a group whose factors stand by axis, then stride. Not of twisted slices.
+Gaps gaps_between(const Group& group);
 
-/// T(y).
-double tree_links(const Gaps& gaps, const AxisWeights& weights);
+/// By axis, the links of a tree that is the lightest for these weights: counted by them they are T(y).
+std::array<double, topology::kAxes> tree_links(const Gaps& gaps, const AxisWeights& weights);
 
 }  // namespace podsim::collectives

@@ -40,7 +40,7 @@ public:
         }
         for (std::size_t number = 0; number < on_trees_.size(); ++number) {
             if (on_trees_[number] > 0) {
-                sum_.carried.add_tree(collectives::gaps_between(slice_, members_[number].group),
+                sum_.carried.add_tree(collectives::gaps_between(members_[number].group),
                                       on_trees_[number]);
             }
         }
