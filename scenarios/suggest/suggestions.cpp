@@ -72,11 +72,11 @@ public:
         return worthwhile;
     }
 
-    /// Every change by itself, whatever it gains, also if its run has so many events.
-    std::vector<Trial> each(const std::vector<PlanChange>& changes, std::uint64_t events) {
+    /// Every change by itself, whatever it gains.
+    std::vector<Trial> each(const std::vector<PlanChange>& changes) {
         std::vector<Trial> trials;
         run_in_order(
-            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i], events); },
+            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
             [&](std::size_t, const Trial& trial) {
                 if (trial.error) {
                     std::rethrow_exception(trial.error);
@@ -97,8 +97,8 @@ private:
                 suggestion.step_time.seconds() < (1 - kLeastGain) * result_.step_time.seconds());
     }
 
-    Trial run(const PlanChange& change, std::uint64_t events = 0) {
-        RunLimit limit(watch_, std::max(kMostTimesTheEvents * result_.events, events),
+    Trial run(const PlanChange& change) {
+        RunLimit limit(watch_, std::max(kMostTimesTheEvents * result_.events, kFewEvents),
                        most_played_to_explain(result_.played_events));
         try {
             YamlNode tree = tree_;
@@ -245,7 +245,7 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
         }
     }
     Trials trials(source, settings, result, reuse, jobs, watch, 0);
-    const std::vector<Trial> tried = trials.each(changes, kFewEvents);
+    const std::vector<Trial> tried = trials.each(changes);
     Remedies remedies;
     auto trial = tried.begin();
     for (Remedy one : in_order.each) {

@@ -32,7 +32,7 @@ struct Suggestions {
 inline constexpr std::uint64_t kMostEventsOfSuggestions = 1'000'000;
 /// A change whose run has so many times the step's events is not tried: where groups do not fill an axis, fewer chips are alike.
 inline constexpr std::uint64_t kMostTimesTheEvents = 4;
-/// But for so few, a fiftieth of a second, of those that would make a step fit.
+/// But for so few, a fiftieth of a second.
 inline constexpr std::uint64_t kFewEvents = 100'000;
 /// Nothing more is tried once all runs together have played so many times what one may (most_played_to_explain).
 inline constexpr std::uint64_t kMostTimesPlayedInAll = 4;

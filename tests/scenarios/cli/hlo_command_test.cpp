@@ -121,9 +121,9 @@ TEST_F(HloCommand, EachShiftHasItsOwnBound) {
     const SortedJson result =
         ran(text + "}\n", {"--chip", "v5p", "--slice", "4x4x8", "--mesh", "all: x y z"});
     EXPECT_DOUBLE_EQ(result["analytic"]["roofline_serial_s"].get<double>(), bounds);
-    // Twice a chip receives a share of 1 MiB, over two links of z.
+    // Shares of 1 MiB go one link and three, over two links of z a chip.
     EXPECT_EQ(result["bound"], "ici z");
-    EXPECT_DOUBLE_EQ(result["analytic"]["roofline_lower_s"].get<double>(), 2 * 1048576 / 180e9);
+    EXPECT_DOUBLE_EQ(result["analytic"]["roofline_lower_s"].get<double>(), 4 * 1048576 / 180e9);
 }
 
 // To the next of all 64: some carry over to the next axis, so that chips do not move alike and none stands for another.

@@ -200,7 +200,7 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
         best = std::min(best, found);
         ++simulated;
     }
-    EXPECT_GT(simulated, 3);
+    EXPECT_GE(simulated, 3);
     EXPECT_LE(at_chosen, best * 1.02);
 }
 

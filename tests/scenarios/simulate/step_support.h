@@ -141,8 +141,7 @@ inline void expect_exact_sums(const StepResult& result) {
     EXPECT_EQ(sum(result.exposed), result.exposed_total);
     EXPECT_EQ(sum(result.critical_path), result.step_time);
     EXPECT_GE(result.step_time.seconds(), result.lower.time.value());
-    EXPECT_EQ(sum(result.gap).ps,
-              result.step_time.ps - static_cast<std::int64_t>(result.lower.time.value() * 1e12));
+    EXPECT_EQ(sum(result.gap), result.step_time - sim::round_down(result.lower.time));
 }
 
 /// Reported chips that do each operation at the same times.
