@@ -96,7 +96,7 @@ public:
             observe();
         }
         audit_.all_served();
-        ServingResult result = std::move(log_).result(now_, !closed);
+        ServingResult result = std::move(log_).result(now_);
         add_servers(result);
         return result;
     }
