@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scenarios/served/simulated_step_times.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/models/kv_cache.h"
 #include "workloads/plan/axes.h"
@@ -13,14 +14,12 @@ namespace podsim::scenarios {
 namespace {
 
 /// The fullest chip's peak without its cache.
-sim::Bytes without_cache(const Scenario& scenario, std::int64_t step_tokens,
-                         std::int64_t sequences) {
+sim::Bytes without_cache(const Scenario& scenario, const StepShape& step) {
     workloads::TrainingPlan plan = scenario.step().plan;
-    const std::int64_t each = std::max<std::int64_t>(step_tokens / sequences, 1);
     workloads::Inference& inference = plan.inference.value();
-    inference.runs = {{sequences, each, 0, 1}};
+    inference.runs = runs_of(step);
     plan.batch.tokens = inference.tokens();
-    plan.batch.sequence = each;
+    plan.batch.sequence = inference.runs.size() == 1 ? inference.runs.front().fresh : 1;
     sim::Bytes most;
     for (const workloads::StepProgram& program :
          workloads::build_stages(scenario.step().model, plan).programs) {
@@ -52,10 +51,13 @@ sim::Bytes of_token_on_chip(const Scenario& scenario) {
 
 }  // namespace
 
-std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::int64_t step_tokens,
-                                    std::int64_t sequences, double share) {
-    const double left = scenario.hardware.chip.usable_hbm().value() * share -
-                        without_cache(scenario, step_tokens, sequences).value();
+std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::span<const StepShape> steps,
+                                    double share) {
+    sim::Bytes most;
+    for (const StepShape& step : steps) {
+        most = std::max(most, without_cache(scenario, step));
+    }
+    const double left = scenario.hardware.chip.usable_hbm().value() * share - most.value();
     return left <= 0
                ? 0
                : static_cast<std::int64_t>(std::floor(left / of_token_on_chip(scenario).value()));

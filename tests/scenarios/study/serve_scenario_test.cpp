@@ -113,6 +113,41 @@ TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
     }
 }
 
+/// A step of 256 prompts of 2048 tokens, as `run` says: it does not fit; continuous batching computes them one by one. Logits of 4096 sequences,
+/// 256,000 of 2 bytes each, are 2.1 GB of a chip, 18.4 kB a token of cache: some 7,000 pages fewer than for 16.
+TEST_F(ServeScenario, CountsPagesBesideTheLargestStep) {
+    const std::string llama =
+        "hardware: {chip: v5e, slice: 2x2}\n"
+        "model: llama-3-8b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {weights: int8, kv_cache: int8";
+    const std::string serving =
+        "}\nserving: {concurrency: 256, requests: 256, prompt: 2048, output: 2, slots: 256, "
+        "batching: ";
+    const Outcome fixed = podsim({"check", write(llama + serving + "static}\n")});
+    EXPECT_EQ(fixed.status, 2);
+    EXPECT_THAT(plain(fixed.err),
+                HasSubstr("the weights and the largest step, of 524288 tokens, leave no memory for "
+                          "a page of cache; use more chips, narrower weights (inference.weights), "
+                          "fewer slots or shorter prompts"));
+    const std::string step = ", step: prefill, batch: 256, prompt: 2048}\n";
+    EXPECT_EQ(podsim({"run", write(llama + step), "--no-explain", "--fail-if-not-fit"}).status, 4);
+    EXPECT_EQ(podsim({"check", write(llama + serving + "continuous}\n")}).status, 0);
+
+    const auto pages = [&](std::int64_t slots) {
+        const std::string gemma = fmt::format(
+            "hardware: {{chip: v5e, slice: 1x1}}\n"
+            "model: gemma-2b\n"
+            "inference: {{}}\n"
+            "serving: {{rate: 1 requests/s, requests: 4096, prompt: 8, output: 2, slots: {}}}\n",
+            slots);
+        return *with_pages(load_scenario(write(gemma), {}, Requests::some)).cache.pages;
+    };
+    const double fewer = static_cast<double>(pages(16) - pages(4096)) * 16 * 18 * 2 * 256 * 2;
+    EXPECT_GT(fewer, 4080 * 256000.0 * 2);
+    EXPECT_LT(fewer, 4080 * 256000.0 * 2 * 1.1);
+}
+
 /// Hears of shares, and asks to stop at the first.
 class Impatient final : public Watch {
 public:
