@@ -188,10 +188,23 @@ std::int64_t parse_grid(const std::string& text) {
     return points;
 }
 
+/// What all chips together keep of a sequence.
+KeptTokens kept_of(const workloads::ModelSpec& model) {
+    if (model.window == 0) {
+        return {};
+    }
+    const auto window = static_cast<double>(model.window);
+    const auto bytes = [&](double tokens) { return workloads::cache_bytes(model, tokens, 1); };
+    return {.window = model.window,
+            .beyond = (bytes(2 * window) - bytes(window)) / (bytes(1) * window)};
+}
+
 }  // namespace
 
-ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base) {
+ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base,
+                         const KeptTokens& kept) {
     ServingSpec spec;
+    spec.cache.kept = kept;
     spec.load = read_load(serving.require(), base);
     spec.batching = read_batching(serving);
     const Reader cache = serving["cache"];
@@ -232,7 +245,9 @@ std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
                                                 const std::filesystem::path& base,
                                                 const Scenario& server) {
     auto spec = std::make_shared<ServingSpec>();
-    serving.check({}, [&] { *spec = read_serving(serving, base); });
+    KeptTokens kept;
+    serving.check({"model"}, [&] { kept = kept_of(server.step().model); });
+    serving.check({}, [&] { *spec = read_serving(serving, base, kept); });
     serving.check({"hardware", "model", "inference", "serving"}, [&] {
         if (!serving["host"].present()) {
             spec->host = sim::round_up(sim::Seconds(server.hardware.efficiency.host_s));
@@ -242,6 +257,7 @@ std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
             const TrainingStep& step = server.step();
             spec->disaggregation->a_token =
                 workloads::cache_bytes(step.model, 1, step.plan.inference->cache_element);
+            spec->disaggregation->kept = kept;
         }
     });
     return spec;

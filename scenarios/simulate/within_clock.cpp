@@ -57,8 +57,8 @@ double sending(const ServingSpec& serving, const std::vector<Request>& requests)
     sim::Seconds total;
     for (const Request& request : requests) {
         if (request.output > 1) {
-            total += apart.a_token * static_cast<double>(request.prompt) / apart.rate +
-                     sim::Seconds(apart.latency.seconds());
+            total +=
+                apart.bytes_of(request.prompt) / apart.rate + sim::Seconds(apart.latency.seconds());
         }
     }
     const std::int64_t most = serving.load.arrivals == ArrivalKind::concurrency

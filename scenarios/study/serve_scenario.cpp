@@ -47,7 +47,7 @@ bool holds_all(const ServingSpec& spec, std::span<const Request> requests, std::
     for (const Request& request : requests) {
         most = std::max(most, most_cached(request.prompt, request.output, spec.speculation.tokens));
     }
-    return spec.batching.slots * ((most + spec.cache.page - 1) / spec.cache.page) <= pages;
+    return spec.batching.slots * spec.cache.pages_for(most) <= pages;
 }
 
 std::int64_t pages_that_fit(const Scenario& server, std::span<const Request> requests) {
@@ -80,7 +80,7 @@ ServingSpec with_pages(const Scenario& scenario) {
     ServingSpec spec = *scenario.serving;
     const workloads::TrainingPlan& plan = scenario.step().plan;
     const bool by_sequence = plan.inference->split == workloads::CacheSplit::batch;
-    spec.window = scenario.step().model.window;
+    spec.cache.kept = kept_on_chips(scenario);
     spec.cache.parts = ways_with(&workloads::PlanAxis::splits_batch, plan.ways) *
                        (by_sequence ? plan.ways.cache : 1);
     const std::vector<Request> requests = draw_requests(spec.load);

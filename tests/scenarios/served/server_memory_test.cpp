@@ -7,6 +7,7 @@
 #include "scenarios/served/largest_steps.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/models/kv_cache.h"
 #include "workloads/models/model.h"
 
 namespace podsim::scenarios {
@@ -32,7 +33,6 @@ std::int64_t tokens_beside(const Scenario& scenario, const StepShape& step, doub
 // 3 layers of 4 heads of 2 x 64 elements of 2 bytes, half of them on each of two chips: 1.5 kB a token and chip.
 TEST(ServerMemory, HoldsCachesBesideWeightsAndBuffers) {
     const Scenario scenario = two_chips();
-    EXPECT_EQ(cache_of_token(scenario).value(), 3 * 4 * 2 * 64 * 2);
     const double capacity = scenario.hardware.chip.usable_hbm().value();
     const double weights =
         static_cast<double>(workloads::count_parameters(scenario.step().model).total) * 2 / 2;
@@ -58,6 +58,20 @@ TEST(ServerMemory, CountsTheLogitsOfAllThatDecode) {
     EXPECT_NEAR(apart * 1536, logits, 0.02 * logits);
     const std::vector<StepShape> both{prompt, decode};
     EXPECT_EQ(cached_tokens_that_fit(scenario, both, 1), tokens_beside(scenario, decode));
+}
+
+// One of three layers sees all tokens, two the last 64: a token beyond them takes a third of one before. The same tokens as `run` keeps of it.
+TEST(ServerMemory, KeepsTheTokensOfAWindow) {
+    Scenario scenario = two_chips();
+    EXPECT_EQ(kept_on_chips(scenario).window, 0);
+    EXPECT_EQ(kept_on_chips(scenario).of(1e6), 1e6);
+    scenario.step().model.window = 64;
+    scenario.step().model.global_every = 3;
+    const KeptTokens kept = kept_on_chips(scenario);
+    EXPECT_EQ(kept.window, 64);
+    EXPECT_DOUBLE_EQ(kept.beyond, 1.0 / 3);
+    const double bytes = workloads::cache_bytes(scenario.step().model, 1000, 2).value();
+    EXPECT_DOUBLE_EQ(kept.of(1000) * 3 * 4 * 2 * 64 * 2, bytes);
 }
 
 /// Three requests, of 40 + 5, 30 + 9 and 20 + 1 tokens.

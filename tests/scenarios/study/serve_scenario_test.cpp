@@ -148,6 +148,35 @@ TEST_F(ServeScenario, CountsPagesBesideTheLargestStep) {
     EXPECT_LT(fewer, 4080 * 256000.0 * 2 * 1.1);
 }
 
+/// A sixth of the layers of Gemma 3 see all tokens. Four sequences of 160,064 tokens fit eight chips of v5e, as `run` says; and 8,000 tokens of all 62
+/// layers of 16 heads of 2 x 128 elements of 2 bytes, of 52 of them 1,024 each, are (10 x 8,000 + 52 x 1,024) x 8,192 bytes = 1.092 GB on their way.
+TEST_F(ServeScenario, KeepsTheTokensOfAWindow) {
+    const std::string gemma =
+        "hardware: {chip: v5e, slice: 2x4}\n"
+        "model: gemma-3-27b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {weights: int8";
+    EXPECT_EQ(podsim({"run", write(gemma + ", step: decode, batch: 4, context: 160063}\n"),
+                      "--no-explain", "--fail-if-not-fit"})
+                  .status,
+              0);
+    const Outcome serves =
+        podsim({"check", write(gemma + "}\nserving: {concurrency: 4, requests: 4, "
+                                       "prompt: 160000, output: 64, slots: 4}\n")});
+    EXPECT_EQ(serves.status, 0) << serves.err;
+
+    const std::string apart =
+        "hardware: {chip: v5p, slice: 2x2x1}\n"
+        "model: gemma-3-27b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {}\n"
+        "serving: {concurrency: 1, requests: 1, prompt: 8000, output: 2, slots: 1, disaggregated: "
+        "{rate: 1 GB/s}}\n";
+    const Scenario scenario = load_scenario(write(apart), {}, Requests::some);
+    EXPECT_NEAR(serve_scenario(scenario).summary.a_transfer, (10 * 8000 + 52 * 1024) * 8192 / 1e9,
+                1e-9);
+}
+
 /// Hears of shares, and asks to stop at the first.
 class Impatient final : public Watch {
 public:
