@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "scenarios/requests/arrivals.h"
+#include "sim/base/error.h"
 #include "sim/base/quantity.h"
 #include "sim/base/time.h"
 
@@ -45,6 +46,8 @@ struct KeptTokens {
 
 struct CacheSpec {
     std::optional<std::int64_t> pages;  ///< of a server; without: as many as are needed
+    sim::SourceMark pages_at{};         ///< where a file says how many
+    sim::SourceMark length_at{};        ///< where it says how long a slot's buffer is
     std::int64_t page = 16;             ///< tokens of a page, of all layers
     KeptTokens kept{};                  ///< a sequence takes pages for these
     /// Equal parts of a server's memory that hold different sequences (ways of the batch, and members of the axis `cache` that split

@@ -210,6 +210,10 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     const Reader cache = serving["cache"];
     if (cache["pages"].present()) {
         spec.cache.pages = cache["pages"].whole(1, kMostPages, 1);
+        spec.cache.pages_at = cache["pages"].mark();
+    }
+    if (cache["length"].present()) {
+        spec.cache.length_at = cache["length"].mark();
     }
     spec.cache.page = cache["page"].whole(1, kMostServedTokens, 16);
     spec.cache.memory = cache["memory"].get<double>(parse_memory, 1);

@@ -29,7 +29,8 @@ std::int64_t most_tokens(std::span<const StepShape> steps) {
 /// Of one server, none of whose steps needs more memory than these.
 std::int64_t pages_beside(const Scenario& server, std::span<const StepShape> steps) {
     const CacheSpec& cache = server.serving->cache;
-    const std::int64_t pages = cached_tokens_that_fit(server, steps, cache.memory) / cache.page;
+    const double share = cache.pages.has_value() ? 1 : cache.memory;
+    const std::int64_t pages = cached_tokens_that_fit(server, steps, share) / cache.page;
     if (pages == 0) {
         throw sim::InputError(
             fmt::format(
@@ -63,6 +64,23 @@ std::int64_t pages_that_fit(const Scenario& server, std::span<const Request> req
     return again ? pages_beside(server, largest_steps(spec, requests, true)) : pages;
 }
 
+/// At the key of the file that says how much cache there is, or has to be.
+void check_pages(const ServingSpec& spec, std::span<const Request> requests) {
+    const CacheSpec& cache = spec.cache;
+    const bool buffers = cache.pages_at.file.empty() && cache.length > 0;
+    const sim::SourceMark& mark = buffers ? cache.length_at : cache.pages_at;
+    try {
+        check_cache(spec, requests);
+    } catch (const sim::InputError& error) {
+        if (mark.file.empty()) {
+            throw;
+        }
+        throw sim::InputError(
+            fmt::format("serving.cache.{}: {}", buffers ? "length" : "pages", error.problem()),
+            error.remedy(), mark);
+    }
+}
+
 ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, Watch* watch) {
     const ServingSpec spec = with_pages(scenario);
     const std::int64_t servers = spec.disaggregation ? spec.disaggregation->prefill_servers +
@@ -85,8 +103,16 @@ ServingSpec with_pages(const Scenario& scenario) {
                        (by_sequence ? plan.ways.cache : 1);
     const std::vector<Request> requests = draw_requests(spec.load);
     try {
-        spec.cache.pages = spec.cache.pages ? spec.cache.pages : pages_that_fit(scenario, requests);
-        check_cache(spec, requests);
+        const std::int64_t most = pages_that_fit(scenario, requests);
+        if (spec.cache.pages.value_or(0) > most) {
+            throw sim::InputError(
+                fmt::format("serving.cache.pages: {} pages of {} tokens are more than the memory "
+                            "holds beside the weights and the largest step",
+                            *spec.cache.pages, spec.cache.page),
+                fmt::format("write at most {}, or leave it out", most), spec.cache.pages_at);
+        }
+        spec.cache.pages = spec.cache.pages.value_or(most);
+        check_pages(spec, requests);
     } catch (const sim::InputError& error) {
         throw error.at({scenario.file, 0, 0});
     }

@@ -106,9 +106,36 @@ TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
         EXPECT_EQ(outcome.status, 2) << command;
         EXPECT_THAT(plain(outcome.err + outcome.out),
                     ::testing::ContainsRegex(
-                        "s.yaml: 64 buffers of 2000000 tokens need 8000000 pages of 16 tokens, the "
+                        "s.yaml:5:[0-9]+: serving.cache.length: 64 buffers of 2000000 tokens need "
+                        "8000000 pages of 16 tokens, the "
                         "cache of a server has [0-9]+; write fewer slots, a smaller cache.length, "
                         "or more memory"))
+            << command;
+    }
+}
+
+/// Pages that a file says are held against the memory: as many as a server without them has, of all of its memory, and not one more.
+TEST_F(ServeScenario, RefusesMorePagesThanTheMemoryHolds) {
+    const auto with = [](const std::string& cache) {
+        std::string text = kServer;
+        return text.replace(text.find("slots: 1"), 8, "slots: 1, cache: {" + cache + "}");
+    };
+    const auto pages = [&](const std::string& cache) {
+        return *with_pages(load_scenario(write(with(cache)), {}, Requests::some)).cache.pages;
+    };
+    const std::int64_t most = pages("page: 16");
+    EXPECT_EQ(pages(fmt::format("pages: {}", most)), most);
+    EXPECT_EQ(pages(fmt::format("pages: {}, memory: 50 %", most)), most);
+    const std::string more = write(with(fmt::format("pages: {}", most + 1)));
+    for (const char* const command : {"serve", "check"}) {
+        const Outcome outcome = podsim({command, more});
+        EXPECT_EQ(outcome.status, 2) << command;
+        EXPECT_THAT(
+            plain(outcome.err + outcome.out),
+            HasSubstr(fmt::format("s.yaml:5:87: serving.cache.pages: {} pages of 16 tokens are "
+                                  "more than the memory holds beside the weights and the largest "
+                                  "step; write at most {}, or leave it out",
+                                  most + 1, most)))
             << command;
     }
 }
