@@ -61,7 +61,7 @@ Json queue_json(const QueueUse& queue, const LoadVerdict& load) {
             {"most", queue.most},
             {"at_last_arrival", queue.at_last_arrival},
             {"in_system_at_last_arrival", load.in_system},
-            {"growth", load.growth},
+            {"growth_requests", load.growth},
             {"growth_per_s", load.growth_per_s},
             {"overload_limit", load.limit},
             {"overloaded", load.overloaded},
