@@ -270,7 +270,8 @@ private:
     }
 
     void start_transfer(std::size_t server, const Sequence& sequence) {
-        const Time takes = transfer_->time_of(sequence.cached);
+        // A generate server has the prefix of all already.
+        const Time takes = transfer_->time_of(sequence.cached - sequence.shared);
         log_.transfer(takes);
         queue_.push(event_at(now_ + takes, Happens::transfer_end, server));
     }
