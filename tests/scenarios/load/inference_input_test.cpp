@@ -52,6 +52,20 @@ TEST_F(InferenceInput, OfServingThatIsNoMapIsSaidAlone) {
     EXPECT_EQ(error_of("serving: 4\n"), "s.yaml:3:10: " + refused);
 }
 
+/// A server's steps are the loop's: it said "1 sequence for 4 microbatches", of which nobody had written.
+TEST_F(InferenceInput, OfServingHasNoMicrobatches) {
+    const std::string file = write(
+        "hardware: {chip: v5e, slice: 4x4}\n"
+        "model: llama-3-8b\n"
+        "mesh: {tensor: x, pipeline: y}\n"
+        "inference: {microbatches: 4}\n"
+        "serving: {rate: 1 requests/s, requests: 3, prompt: 8, output: 2, slots: 4}\n");
+    EXPECT_EQ(plain(podsim({"serve", file}).err),
+              "s.yaml:4:27: inference.microbatches: serving plays a pipeline with one batch in "
+              "flight, stage after stage; leave it out\n");
+    EXPECT_EQ(podsim({"serve", file, "--set", "inference={}"}).status, 0);
+}
+
 /// Of generate: 100 of the prompt and 4 of 5 tokens are cached, for nothing follows the last.
 TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
     EXPECT_EQ(error_of("inference: {step: decode, batch: 0, context: 100}\n"),
