@@ -131,6 +131,10 @@ Inference read_served(const Reader& section) {
             section[key].refuse("serving says what a step is", "leave it out");
         }
     }
+    if (section["microbatches"].present()) {
+        section["microbatches"].refuse(
+            "serving plays a pipeline with one batch in flight, stage after stage", "leave it out");
+    }
     Inference inference;
     inference.runs = {{}};
     inference.runs.front().sequences = 1;
@@ -265,7 +269,9 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     const auto& runs = plan.inference->runs;
     plan.batch.tokens = plan.inference->tokens();
     plan.batch.sequence = runs.size() == 1 ? runs.front().fresh : 1;
-    plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
+    if (!root["serving"].said()) {
+        plan.batch.microbatches = static_cast<int>(section["microbatches"].whole(1, 1 << 20, 1));
+    }
     plan.ways = workloads::ways_of(mesh);
     plan.attention.blocks.forward = read_paged_blocks(section);
     refuse_without_meaning(section, plan, model.latent.kv_rank > 0, root["serving"].said());

@@ -64,11 +64,14 @@ void Audit::finished(std::size_t request) {
 
 void Audit::pages(const Batch& batch) {
     const PageCache& cache = batch.cache();
+    const CacheSpec& spec = batch.cache_spec();
     std::int64_t held = batch.common_pages();
     for (const auto* const sequences : {&batch.running(), &batch.held()}) {
         for (const Sequence* const sequence : *sequences) {
             held += sequence->pages;
-            ensure((sequence->pages + sequence->shared_pages) * cache.page() >= sequence->cached,
+            const auto cached = static_cast<double>(sequence->cached - sequence->shared);
+            ensure(static_cast<double>(sequence->pages) >=
+                       spec.kept.of(cached) / static_cast<double>(spec.page),
                    "a sequence has more tokens cached than its pages hold");
         }
     }

@@ -13,15 +13,14 @@ namespace {
 
 /// A decode step reads one for every sequence that it is compiled for.
 void check_buffers(const ServingSpec& spec) {
-    const std::int64_t page = spec.cache.page;
     const std::int64_t buffers = padded(spec.batching.slots, spec.batching);
-    const std::int64_t pages = buffers * ((spec.cache.length + page - 1) / page);
+    const std::int64_t pages = buffers * spec.cache.pages_for(spec.cache.length);
     if (pages > *spec.cache.pages) {
         throw sim::InputError(
             fmt::format("{} buffer{} of {} tokens need{} {} pages of {} tokens, the cache of a "
                         "server has {}",
                         buffers, buffers == 1 ? "" : "s", spec.cache.length,
-                        buffers == 1 ? "s" : "", pages, page, *spec.cache.pages),
+                        buffers == 1 ? "s" : "", pages, spec.cache.page, *spec.cache.pages),
             "write fewer slots, a smaller cache.length, or more memory");
     }
 }
@@ -40,7 +39,8 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
             ? "the cache of a server has"
             : fmt::format("each of the {} parts of a server's cache has", spec.cache.parts);
     // A prefix of all lies in pages of its own, once in every part.
-    const std::int64_t common = spec.load.common_prefix / page;
+    const std::int64_t common_tokens = spec.load.common_prefix / page * page;
+    const std::int64_t common = spec.cache.pages_for(common_tokens);
     if (common > there) {
         throw sim::InputError(
             fmt::format("the prefix of {} tokens needs {} pages of {} tokens, {} {}",
@@ -50,8 +50,8 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
     for (const Request& request : requests) {
         const std::int64_t most =
             most_cached(request.prompt, request.output, spec.speculation.tokens);
-        const std::int64_t shared = common > 0 ? request.prefix / page : 0;
-        const std::int64_t pages = (most + page - 1) / page + common - shared;
+        const std::int64_t shared = common > 0 ? request.prefix / page * page : 0;
+        const std::int64_t pages = spec.cache.pages_for(most - shared) + common;
         if (pages > there) {
             throw sim::InputError(
                 fmt::format("a request of {} + {} tokens needs {} pages of {} tokens{}, {} {}",
@@ -65,18 +65,21 @@ void check_cache(const ServingSpec& spec, std::span<const Request> requests) {
 Batch::Batch(const ServingSpec& spec, WaitingLine& line, WaitingLine& back)
     : line_(line),
       back_(back),
-      cache_(spec.cache.pages, spec.cache.page),
+      cache_spec_(spec.cache),
+      cache_(spec.cache.pages),
       slots_(spec.batching.slots),
       drafted_(spec.speculation.tokens),
       reserve_(spec.cache.reserve || spec.batching.kind == BatchingKind::fixed),
-      common_pages_(spec.load.common_prefix / spec.cache.page * spec.cache.parts) {
+      common_pages_(
+          spec.cache.pages_for(spec.load.common_prefix / spec.cache.page * spec.cache.page) *
+          spec.cache.parts) {
     if (!cache_.take(common_pages_)) {
         throw std::logic_error("serving: the common prefix is larger than the cache");
     }
 }
 
 std::int64_t Batch::own_pages(const Sequence& sequence, std::int64_t tokens) const {
-    return cache_.pages_for(tokens) - sequence.shared_pages;
+    return cache_spec_.pages_for(tokens - sequence.shared);
 }
 
 Sequence* Batch::admit_front(std::int64_t cached_then) {

@@ -23,6 +23,7 @@ public:
 
     [[nodiscard]] const WaitingLine& line() const { return line_; }
     [[nodiscard]] const PageCache& cache() const { return cache_; }
+    [[nodiscard]] const CacheSpec& cache_spec() const { return cache_spec_; }
     /// In the order in which they were taken.
     [[nodiscard]] const std::vector<Sequence*>& running() const { return running_; }
     /// Those that have ended, but whose slots and pages wait for the end of their batch.
@@ -56,6 +57,7 @@ private:
 
     WaitingLine& line_;
     WaitingLine& back_;
+    CacheSpec cache_spec_;
     PageCache cache_;
     std::int64_t slots_;
     std::int64_t drafted_;

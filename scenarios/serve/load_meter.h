@@ -42,26 +42,4 @@ private:
     Integral integral_ = 0;
 };
 
-/// The line through points by least squares: how fast a queue grows.
-class Trend {
-public:
-    void add(double x, double y) {
-        ++count_;
-        const double x_off = x - mean_x_;
-        mean_x_ += x_off / count_;
-        mean_y_ += (y - mean_y_) / count_;
-        squares_ += x_off * (x - mean_x_);
-        products_ += x_off * (y - mean_y_);
-    }
-    /// 0 for fewer than two different x.
-    [[nodiscard]] double slope() const { return squares_ > 0 ? products_ / squares_ : 0; }
-
-private:
-    double count_ = 0;
-    double mean_x_ = 0;
-    double mean_y_ = 0;
-    double squares_ = 0;
-    double products_ = 0;
-};
-
 }  // namespace podsim::scenarios

@@ -1,13 +1,8 @@
 #include "scenarios/serve/run_log.h"
 
-#include <cmath>
 #include <utility>
 
 namespace podsim::scenarios {
-
-double overload_limit(std::int64_t requests) {
-    return 3 * std::sqrt(2 * static_cast<double>(requests));
-}
 
 RunLog::RunLog(std::span<const Request> requests, std::int64_t page)
     : last_token_(requests.size()), answering_(requests.size()) {
@@ -55,12 +50,11 @@ void RunLog::decoded(std::int64_t drafted, std::int64_t accepted, std::int64_t m
 void RunLog::waiting(std::size_t requests, sim::Time now) {
     waiting_.set(now, static_cast<std::int64_t>(requests));
     if (std::exchange(arrived_now_, false)) {
-        trend_.add((now - result_.begin).seconds(), static_cast<double>(requests));
         result_.queue.at_last_arrival = static_cast<std::int64_t>(requests);
     }
 }
 
-ServingResult RunLog::result(sim::Time now, bool open) && {
+ServingResult RunLog::result(sim::Time now) && {
     result_.end = now;
     Level::Integral sojourns = 0;
     for (const ServedRequest& served : result_.requests) {
@@ -73,11 +67,6 @@ ServingResult RunLog::result(sim::Time now, bool open) && {
     QueueUse& queue = result_.queue;
     queue.mean = waiting_.mean();
     queue.most = waiting_.most();
-    queue.growth_per_s = trend_.slope();
-    const bool at_once = result_.begin == result_.last_arrival;
-    queue.overloaded =
-        open && !at_once &&
-        static_cast<double>(queue.at_last_arrival) > overload_limit(std::ssize(result_.requests));
     return std::move(result_);
 }
 

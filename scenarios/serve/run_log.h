@@ -32,8 +32,8 @@ public:
     /// So many requests wait, after a round of events and what servers took.
     void waiting(std::size_t requests, sim::Time now);
 
-    /// The run has ended; `open` when requests come whatever the server does.
-    [[nodiscard]] ServingResult result(sim::Time now, bool open) &&;
+    /// The run has ended.
+    [[nodiscard]] ServingResult result(sim::Time now) &&;
 
 private:
     ServingResult result_;
@@ -43,7 +43,6 @@ private:
     bool arrived_now_ = false;
     Level in_system_;
     Level waiting_;
-    Trend trend_;
 };
 
 }  // namespace podsim::scenarios

@@ -13,8 +13,8 @@ struct Sequence {
     std::size_t request = 0;  ///< its number
     std::int64_t prompt = 1;
     std::int64_t output = 1;
-    std::int64_t prefix = 0;        ///< tokens that a prefix cache holds: whole pages
-    std::int64_t shared_pages = 0;  ///< pages of the prefix that are not its own
+    std::int64_t prefix = 0;  ///< tokens that a prefix cache holds: whole pages
+    std::int64_t shared = 0;  ///< of them on pages that are not its own
     std::int64_t priority = 0;
     std::uint64_t ticket = 0;  ///< its turn among those of its class at a line
     std::int64_t cached = 0;   ///< tokens whose keys and values are in the cache

@@ -60,8 +60,7 @@ public:
         make_sequences();
         if (spec.disaggregation.has_value()) {
             const DisaggregationSpec& apart = *spec.disaggregation;
-            default_transfer_ =
-                std::make_unique<RateTransferTimes>(apart.a_token, apart.rate, apart.latency);
+            default_transfer_ = std::make_unique<RateTransferTimes>(apart);
             transfer_ = times.transfer != nullptr ? times.transfer : default_transfer_.get();
             pool_.emplace(apart);
             lines_ = std::vector<GenerateLine>(static_cast<std::size_t>(apart.generate_servers));
@@ -96,7 +95,7 @@ public:
             observe();
         }
         audit_.all_served();
-        ServingResult result = std::move(log_).result(now_, !closed);
+        ServingResult result = std::move(log_).result(now_);
         add_servers(result);
         return result;
     }
@@ -115,7 +114,7 @@ private:
                               .priority = request.priority,
                               .ticket = i,
                               .draws = Draws(spec_.load.seed, kDraftStreams + i)};
-            sequence.shared_pages = spec_.load.common_prefix > 0 ? sequence.prefix / page : 0;
+            sequence.shared = spec_.load.common_prefix > 0 ? sequence.prefix : 0;
             sequence.cached = sequence.prefix;
             sequences_.push_back(sequence);
         }
@@ -271,7 +270,8 @@ private:
     }
 
     void start_transfer(std::size_t server, const Sequence& sequence) {
-        const Time takes = transfer_->time_of(sequence.cached);
+        // A generate server has the prefix of all already.
+        const Time takes = transfer_->time_of(sequence.cached - sequence.shared);
         log_.transfer(takes);
         queue_.push(event_at(now_ + takes, Happens::transfer_end, server));
     }

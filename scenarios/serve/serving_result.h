@@ -35,16 +35,7 @@ struct QueueUse {
     double mean = 0;  ///< requests that wait, over the whole run
     std::int64_t most = 0;
     std::int64_t at_last_arrival = 0;
-    double growth_per_s = 0;  ///< slope of the number that wait at arrivals, by least squares
-    /// More than a server that just keeps up would leave by chance: see overload_limit.
-    bool overloaded = false;
 };
-
-/// Of n requests, how many may wait at the last arrival before a server counts as overloaded: 3 sqrt(2 n). With arrivals
-/// and departures of equal rate, both as random as Poisson's, their difference after n has the variance 2 n; a server
-/// with less capacity than load has a queue that grows in proportion to n. A closed loop is never overloaded, nor a server whose requests all
-/// come at once.
-double overload_limit(std::int64_t requests);
 
 /// Little's law kept twice: the integral of the number in the system, and the sum of the times that requests were in it.
 struct LittleLaw {

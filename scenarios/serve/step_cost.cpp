@@ -38,7 +38,7 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
     StepShape shape;
     for (const StepPart& part : plan.parts) {
         if (part.decode) {
-            add_decode(shape, part.sequence->cached, spec.window);
+            add_decode(shape, part.sequence->cached, spec.cache.kept.window);
             shape.decode_tokens = batch.step_tokens();
             continue;
         }
@@ -48,7 +48,7 @@ StepShape shape_of(const StepPlan& plan, const Batch& batch, const ServingSpec& 
     std::ranges::sort(shape.prompts);
     if (shape.decoding > 0) {
         for (const Sequence* const sequence : batch.held()) {
-            add_decode(shape, sequence->cached, spec.window);
+            add_decode(shape, sequence->cached, spec.cache.kept.window);
         }
     }
     return as_compiled(shape, spec);

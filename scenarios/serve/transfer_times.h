@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/base/quantity.h"
+#include "scenarios/serve/serving_spec.h"
 #include "sim/base/time.h"
 
 namespace podsim::scenarios {
@@ -18,20 +18,17 @@ public:
     [[nodiscard]] virtual sim::Time time_of(std::int64_t tokens) const = 0;
 };
 
-/// tokens x bytes a token / rate + latency.
+/// Bytes of the cache of so many tokens / rate + latency.
 class RateTransferTimes final : public TransferTimes {
 public:
-    RateTransferTimes(sim::Bytes a_token, sim::BytesPerSecond rate, sim::Time latency)
-        : a_token_(a_token), rate_(rate), latency_(latency) {}
+    explicit RateTransferTimes(const DisaggregationSpec& apart) : apart_(apart) {}
 
     [[nodiscard]] sim::Time time_of(std::int64_t tokens) const override {
-        return sim::round_up(a_token_ * static_cast<double>(tokens) / rate_) + latency_;
+        return sim::round_up(apart_.bytes_of(tokens) / apart_.rate) + apart_.latency;
     }
 
 private:
-    sim::Bytes a_token_;
-    sim::BytesPerSecond rate_;
-    sim::Time latency_;
+    DisaggregationSpec apart_;
 };
 
 }  // namespace podsim::scenarios

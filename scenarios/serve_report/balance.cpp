@@ -43,8 +43,8 @@ double decoding_pages(const ServingSpec& spec, const Request& request) {
                                                               spec.speculation.tokens))
                             : static_cast<double>(request.prompt + 1 + spec.speculation.tokens) +
                                   static_cast<double>(request.output - 2) / 2;
-    const std::int64_t shared = spec.load.common_prefix > 0 ? request.prefix / page : 0;
-    return std::ceil(held / static_cast<double>(page)) - static_cast<double>(shared);
+    const std::int64_t shared = spec.load.common_prefix > 0 ? request.prefix / page * page : 0;
+    return static_cast<double>(spec.cache.pages_for_mean(held - static_cast<double>(shared)));
 }
 
 /// Sequences that decode at once at the most: the cache may have room for fewer than there are slots. Buffers of all slots fit.
@@ -53,7 +53,8 @@ std::int64_t sequences_at_once(const ServingSpec& spec, double pages_each) {
     if (!spec.cache.pages || spec.cache.length > 0) {
         return slots;
     }
-    const std::int64_t common = spec.load.common_prefix / spec.cache.page;
+    const std::int64_t common =
+        spec.cache.pages_for(spec.load.common_prefix / spec.cache.page * spec.cache.page);
     const std::int64_t of_part = *spec.cache.pages / spec.cache.parts - common;
     const double most = std::floor(static_cast<double>(of_part) / pages_each) *
                         static_cast<double>(spec.cache.parts);

@@ -56,14 +56,16 @@ Json requests_json(const ServingResult& result) {
     return array;
 }
 
-Json queue_json(const ServingResult& result) {
-    const QueueUse& queue = result.queue;
+Json queue_json(const QueueUse& queue, const LoadVerdict& load) {
     return {{"mean", queue.mean},
             {"most", queue.most},
             {"at_last_arrival", queue.at_last_arrival},
-            {"growth_per_s", queue.growth_per_s},
-            {"overload_limit", overload_limit(std::ssize(result.requests))},
-            {"overloaded", queue.overloaded}};
+            {"in_system_at_last_arrival", load.in_system},
+            {"growth_requests", load.growth},
+            {"growth_per_s", load.growth_per_s},
+            {"overload_limit", load.limit},
+            {"overloaded", load.overloaded},
+            {"too_short", load.too_short}};
 }
 
 Json transfers_json(const ServingResult& result, const ServingSummary& summary) {
@@ -101,7 +103,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
                  {"served_requests_per_s", or_null(summary.served_per_s)},
                  {"goodput_requests_per_s", summary.goodput_per_s},
                  {"good_fraction", summary.good_share},
-                 {"queue", queue_json(result)},
+                 {"queue", queue_json(result.queue, summary.load)},
                  {"mean_in_system", result.mean_in_system},
                  {"most_in_system", result.most_in_system},
                  {"little",

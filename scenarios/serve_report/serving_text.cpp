@@ -143,7 +143,6 @@ std::string cost(const ServingRun& run) {
 
 /// Whether the load of an open run is served, where its arrivals can tell.
 std::string load_text(const ServingRun& run) {
-    const QueueUse& queue = run.result.queue;
     const auto requests = std::ssize(run.result.requests);
     if (!run.summary.offered_per_s.has_value()) {
         return fmt::format("  {}: there is no rate of arrivals to keep up with\n",
@@ -151,30 +150,33 @@ std::string load_text(const ServingRun& run) {
                                          : fmt::format("all {} requests come at once", requests));
     }
     const std::string offered = number(*run.summary.offered_per_s);
+    const LoadVerdict& load = run.summary.load;
     const bool none_served = *run.summary.served_per_s == 0;
-    if (queue.overloaded) {
+    if (load.overloaded) {
         return fmt::format(
-            "  overloaded: {} requests a second come, {}, the queue grows by {} a second;\n"
-            "  {} wait at the last arrival, more than the {:.0f} that chance would leave of {} "
-            "(3 sqrt(2 n))\n",
-            offered,
-            none_served ? "none has been served by the last arrival"
-                        : number(*run.summary.served_per_s) + " are served",
-            number(queue.growth_per_s), queue.at_last_arrival, std::floor(overload_limit(requests)),
-            requests);
+            "  overloaded: {} requests a second come, {} are served, those in the system grow by "
+            "{} "
+            "a second;\n"
+            "  {} are there at the last arrival, {} in line: {:.0f} more than at the middle "
+            "one, where chance would leave {:.0f} of {} (3 sqrt(1.2 n))\n",
+            offered, number(*run.summary.served_per_s), number(load.growth_per_s), load.in_system,
+            load.in_line, load.growth, std::floor(load.limit), requests);
     }
-    const std::string waiting =
-        fmt::format("  {} {} at the last arrival", plural(queue.at_last_arrival, "request"),
-                    queue.at_last_arrival == 1 ? "waits" : "wait");
-    const bool too_few =
-        queue.at_last_arrival > 0 && overload_limit(requests) >= static_cast<double>(requests);
-    if (none_served || too_few) {
-        return fmt::format(
-            "{}{}: the run is too short to tell whether the load of {} requests a second is "
-            "served\n",
-            waiting, none_served ? ", none has been served by then" : "", offered);
+    const std::string there = fmt::format("  {} {} in the system at the last arrival, {} in line",
+                                          plural(load.in_system, "request"),
+                                          load.in_system == 1 ? "is" : "are", load.in_line);
+    if (!load.too_short) {
+        return fmt::format("{}: the load of {} requests a second is served\n", there, offered);
     }
-    return fmt::format("{}: the load of {} requests a second is served\n", waiting, offered);
+    const std::string fills =
+        none_served ? ", none has been served by then"
+        : load.growth > load.limit
+            ? fmt::format(", {:.0f} more than at the middle one, but the first took up to {}",
+                          load.growth, format_time(load.first_took_s))
+            : "";
+    return fmt::format(
+        "{}{}: the run is too short to tell whether the load of {} requests a second is served\n",
+        there, fills, offered);
 }
 
 std::string queue_text(const ServingRun& run) {

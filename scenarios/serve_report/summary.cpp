@@ -137,6 +137,7 @@ ServingSummary summarise(const ServingSpec& spec, const ServingResult& result) {
     summary.seconds = result.took().seconds();
     add_times(summary, result);
     add_rates(summary, spec, result);
+    summary.load = load_verdict_of(result, spec.load.arrivals != ArrivalKind::concurrency);
     add_servers(summary, spec, result);
     return summary;
 }

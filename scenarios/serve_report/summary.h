@@ -7,6 +7,7 @@
 
 #include "scenarios/serve/serving_result.h"
 #include "scenarios/serve/serving_spec.h"
+#include "scenarios/serve_report/load_verdict.h"
 
 namespace podsim::scenarios {
 
@@ -36,6 +37,7 @@ struct ServingSummary {
     /// Requests, from the first arrival to the last, and those that ended in that time; none when all come at once.
     std::optional<double> offered_per_s;
     std::optional<double> served_per_s;
+    LoadVerdict load;          ///< whether those that come are served
     double good_share = 1;     ///< of requests: those that meet the objective
     double goodput_per_s = 0;  ///< of requests
     double prefill_busy = 0;   ///< share of the run, mean over disaggregated prefill servers

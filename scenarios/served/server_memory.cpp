@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "scenarios/served/simulated_step_times.h"
 #include "scenarios/spec/training_step.h"
-#include "workloads/models/kv_cache.h"
 #include "workloads/plan/axes.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
@@ -13,14 +14,12 @@ namespace podsim::scenarios {
 namespace {
 
 /// The fullest chip's peak without its cache.
-sim::Bytes without_cache(const Scenario& scenario, std::int64_t step_tokens,
-                         std::int64_t sequences) {
+sim::Bytes without_cache(const Scenario& scenario, const StepShape& step) {
     workloads::TrainingPlan plan = scenario.step().plan;
-    const std::int64_t each = std::max<std::int64_t>(step_tokens / sequences, 1);
     workloads::Inference& inference = plan.inference.value();
-    inference.runs = {{sequences, each, 0, 1}};
+    inference.runs = runs_of(step);
     plan.batch.tokens = inference.tokens();
-    plan.batch.sequence = each;
+    plan.batch.sequence = inference.runs.size() == 1 ? inference.runs.front().fresh : 1;
     sim::Bytes most;
     for (const workloads::StepProgram& program :
          workloads::build_stages(scenario.step().model, plan).programs) {
@@ -30,40 +29,55 @@ sim::Bytes without_cache(const Scenario& scenario, std::int64_t step_tokens,
     return most;
 }
 
-/// What one token of a sequence takes of the fullest chip.
-sim::Bytes of_token_on_chip(const Scenario& scenario) {
+/// Of every stage's chip, what a sequence of so many tokens takes on the mean of all parts of the cache.
+std::vector<sim::Bytes> of_sequence(const Scenario& scenario, std::int64_t tokens) {
     workloads::TrainingPlan plan = scenario.step().plan;
-    const std::int64_t shards = ways_with(&workloads::PlanAxis::splits_batch, plan.ways);
-    const auto members = static_cast<std::int64_t>(plan.ways.cache);
-    // As many sequences, or tokens, as there are members that hold different ones.
+    // As many sequences as there are members that hold different ones, or tokens of each.
+    const std::int64_t sequences =
+        ways_with(&workloads::PlanAxis::splits_batch, plan.ways) * plan.ways.cache;
     workloads::Inference& inference = plan.inference.value();
-    inference.runs = {{shards * members, members, 0, 1}};
+    inference.runs = {{sequences, 1, tokens - 1, 1}};
     plan.batch.microbatches = 1;
     plan.batch.tokens = inference.tokens();
-    plan.batch.sequence = members;
-    sim::Bytes most;
+    plan.batch.sequence = 1;
+    std::vector<sim::Bytes> taken;
     for (const workloads::StepProgram& program :
          workloads::build_stages(scenario.step().model, plan).programs) {
-        most = std::max(
-            most, workloads::peak_in_program_order(program).of(workloads::MemoryClass::kv_cache));
+        taken.push_back(
+            workloads::peak_in_program_order(program).of(workloads::MemoryClass::kv_cache) /
+            static_cast<double>(sequences));
     }
-    return most / static_cast<double>(shards * members * members);
+    return taken;
+}
+
+sim::Bytes of_token(const Scenario& scenario) {
+    return std::ranges::max(of_sequence(scenario, 1));
 }
 
 }  // namespace
 
-std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::int64_t step_tokens,
-                                    std::int64_t sequences, double share) {
-    const double left = scenario.hardware.chip.usable_hbm().value() * share -
-                        without_cache(scenario, step_tokens, sequences).value();
-    return left <= 0
-               ? 0
-               : static_cast<std::int64_t>(std::floor(left / of_token_on_chip(scenario).value()));
+std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::span<const StepShape> steps,
+                                    double share) {
+    sim::Bytes most;
+    for (const StepShape& step : steps) {
+        most = std::max(most, without_cache(scenario, step));
+    }
+    const double left = scenario.hardware.chip.usable_hbm().value() * share - most.value();
+    return left <= 0 ? 0 : static_cast<std::int64_t>(std::floor(left / of_token(scenario).value()));
 }
 
-sim::Bytes cache_of_token(const Scenario& scenario) {
-    return workloads::cache_bytes(scenario.step().model, 1,
-                                  scenario.step().plan.inference->cache_element);
+KeptTokens kept_on_chips(const Scenario& scenario) {
+    const std::int64_t window = scenario.step().model.window;
+    if (window == 0) {
+        return {};
+    }
+    const std::vector<sim::Bytes> full = of_sequence(scenario, window);
+    const std::vector<sim::Bytes> twice = of_sequence(scenario, 2 * window);
+    sim::Bytes most;
+    for (std::size_t stage = 0; stage < full.size(); ++stage) {
+        most = std::max(most, twice[stage] - full[stage]);
+    }
+    return {.window = window, .beyond = most / static_cast<double>(window) / of_token(scenario)};
 }
 
 }  // namespace podsim::scenarios

@@ -2,19 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "scenarios/serve/serving_spec.h"
+#include "scenarios/serve/step_times.h"
 #include "scenarios/spec/scenario.h"
-#include "sim/base/quantity.h"
 
 namespace podsim::scenarios {
 
-/// Tokens, on all chips together, whose keys and values fit when a step has at most so many new tokens of at most so many
-/// sequences. A token counts with all layers, those with a window too, as engines with one pool of pages hold it. Of
-/// `share` of the memory that programs may use. 0: the weights alone do not fit.
-std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::int64_t step_tokens,
-                                    std::int64_t sequences, double share);
+/// Tokens, on all chips together, whose keys and values fit beside weights and the buffers of the step among `steps` that needs
+/// most, caches left out. A token counts with all layers, within their windows. Of
+/// `share` of the memory that programs may use. 0: weights and a step alone do not fit.
+std::int64_t cached_tokens_that_fit(const Scenario& scenario, std::span<const StepShape> steps,
+                                    double share);
 
-/// Keys and values of one token, all layers and heads, once.
-sim::Bytes cache_of_token(const Scenario& scenario);
+/// What a sequence takes of them, as a step holds it (inference.h): tokens beyond a window those of the other layers. Of the stages of a
+/// pipeline the one that has most for such tokens beside the one that has most for a token counts.
+KeptTokens kept_on_chips(const Scenario& scenario);
 
 }  // namespace podsim::scenarios

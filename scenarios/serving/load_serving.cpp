@@ -12,6 +12,7 @@
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
 #include "workloads/models/kv_cache.h"
+#include "workloads/validation/validate_inference.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -160,6 +161,25 @@ void check_answers(const Reader& serving, const std::vector<Request>& requests) 
     }
 }
 
+/// The model takes the longest request with its answer but for the last token, which no step computes.
+void check_sequences(const Reader& serving, const workloads::ModelSpec& model,
+                     const std::vector<Request>& requests) {
+    const auto tokens = [](const Request& one) { return one.prompt + one.output - 1; };
+    const auto longest = std::ranges::max_element(requests, {}, tokens);
+    if (longest == requests.end()) {
+        return;
+    }
+    if (const auto refused = workloads::too_long(model, tokens(*longest))) {
+        const char* key = "prompt";
+        for (const char* const other : {"lengths", "trace"}) {
+            key = serving[other].present() ? other : key;
+        }
+        serving[key].refuse(fmt::format("a request of {} + {} tokens is {}", longest->prompt,
+                                        longest->output, refused->problem),
+                            refused->remedy);
+    }
+}
+
 /// Generate servers take one kind of batching.
 void check_disaggregation(const Reader& serving, const ServingSpec& spec) {
     if (spec.batching.kind != BatchingKind::continuous) {
@@ -188,15 +208,32 @@ std::int64_t parse_grid(const std::string& text) {
     return points;
 }
 
+/// What all chips together keep of a sequence.
+KeptTokens kept_of(const workloads::ModelSpec& model) {
+    if (model.window == 0) {
+        return {};
+    }
+    const auto window = static_cast<double>(model.window);
+    const auto bytes = [&](double tokens) { return workloads::cache_bytes(model, tokens, 1); };
+    return {.window = model.window,
+            .beyond = (bytes(2 * window) - bytes(window)) / (bytes(1) * window)};
+}
+
 }  // namespace
 
-ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base) {
+ServingSpec read_serving(const Reader& serving, const std::filesystem::path& base,
+                         const workloads::ModelSpec* model) {
     ServingSpec spec;
+    spec.cache.kept = model != nullptr ? kept_of(*model) : KeptTokens{};
     spec.load = read_load(serving.require(), base);
     spec.batching = read_batching(serving);
     const Reader cache = serving["cache"];
     if (cache["pages"].present()) {
         spec.cache.pages = cache["pages"].whole(1, kMostPages, 1);
+        spec.cache.pages_at = cache["pages"].mark();
+    }
+    if (cache["length"].present()) {
+        spec.cache.length_at = cache["length"].mark();
     }
     spec.cache.page = cache["page"].whole(1, kMostServedTokens, 16);
     spec.cache.memory = cache["memory"].get<double>(parse_memory, 1);
@@ -224,6 +261,9 @@ ServingSpec read_serving(const Reader& serving, const std::filesystem::path& bas
     if (const auto requests = draw_sound_requests(serving, spec.load)) {
         check_lengths(serving, spec, *requests);
         check_answers(serving, *requests);
+        if (model != nullptr) {
+            check_sequences(serving, *model, *requests);
+        }
     }
     return spec;
 }
@@ -232,7 +272,9 @@ std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
                                                 const std::filesystem::path& base,
                                                 const Scenario& server) {
     auto spec = std::make_shared<ServingSpec>();
-    serving.check({}, [&] { *spec = read_serving(serving, base); });
+    const workloads::ModelSpec* model = nullptr;
+    serving.check({"model"}, [&] { model = &server.step().model; });
+    serving.check({}, [&] { *spec = read_serving(serving, base, model); });
     serving.check({"hardware", "model", "inference", "serving"}, [&] {
         if (!serving["host"].present()) {
             spec->host = sim::round_up(sim::Seconds(server.hardware.efficiency.host_s));
@@ -242,6 +284,7 @@ std::shared_ptr<const ServingSpec> load_serving(const Reader& serving,
             const TrainingStep& step = server.step();
             spec->disaggregation->a_token =
                 workloads::cache_bytes(step.model, 1, step.plan.inference->cache_element);
+            spec->disaggregation->kept = kept_of(step.model);
         }
     });
     return spec;

@@ -57,7 +57,10 @@ double sending(const ServingSpec& serving, const std::vector<Request>& requests)
     sim::Seconds total;
     for (const Request& request : requests) {
         if (request.output > 1) {
-            total += apart.a_token * static_cast<double>(request.prompt) / apart.rate +
+            const std::int64_t page = serving.cache.page;
+            const std::int64_t shared =
+                serving.load.common_prefix > 0 ? request.prefix / page * page : 0;
+            total += apart.bytes_of(request.prompt - shared) / apart.rate +
                      sim::Seconds(apart.latency.seconds());
         }
     }

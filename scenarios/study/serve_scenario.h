@@ -15,7 +15,7 @@ ServingRun serve_scenario(const Scenario& scenario, Watch* watch = nullptr);
 ServingRun serve_scenario(const Scenario& scenario, StepTimes& steps);
 
 /// What is served, with as many pages of cache as there is memory for where it does not say how many. Throws sim::InputError where
-/// there is not enough for the weights, a step, or one of the requests.
+/// there is not enough for the weights, a step, one of the requests, or the pages that it says; at their key where there is one.
 ServingSpec with_pages(const Scenario& scenario);
 
 }  // namespace podsim::scenarios

@@ -89,6 +89,7 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
     const Tensor queries = to_cache(parts, qkv);
     Tensor made = queries;
     std::size_t number = 0;
+    bool started = false;  // the kernel, by a run of which this chip has sequences
     const auto attending = std::ranges::count(shard.runs, false, &Shard::Run::padding);
     for (const Shard::Run& run : shard.runs) {
         if (run.padding) {
@@ -100,7 +101,8 @@ Tensor attend(ForwardParts& parts, LayerKind kind, const Tensor& qkv) {
             made = parts.with_weights("keys of " + what, *std::move(keys), made.made_by);
         }
         Compute work = cached_attention(shard, run, kind.local);
-        work.continues = number > 1 && !shard.cache.dense;
+        work.continues = started && !shard.cache.dense;
+        started = started || run.attended > 0;
         made = parts.compute(what, std::move(work), made.made_by);
     }
     made.from = queries.from;

@@ -1,5 +1,6 @@
 #include "workloads/validation/validate_inference.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <string_view>
@@ -47,18 +48,8 @@ void check_run(const CachedRun& run, const ModelSpec& model) {
     check_number("inference.batch", "batch", run.sequences, 1);
     check_number("inference.prompt", "prompt", run.fresh, 1);
     check_number("inference.context", "context", run.cached, 0);
-    if (model.positions > 0 && run.cached + run.fresh > model.positions) {
-        throw SettingError("inference.context",
-                           fmt::format("a sequence of {} tokens, but {} has {} positions",
-                                       run.cached + run.fresh, model.name, model.positions),
-                           "shorten it");
-    }
-    if (model.chunk > 0 && run.cached + run.fresh > model.chunk) {
-        throw SettingError(
-            "inference.context",
-            fmt::format("a sequence of {} tokens, but {} attends within chunks of {}",
-                        run.cached + run.fresh, model.name, model.chunk),
-            "attention across chunks is not modelled: shorten it");
+    if (const auto refused = too_long(model, run.cached + run.fresh)) {
+        throw SettingError("inference.context", refused->problem, refused->remedy);
     }
 }
 
@@ -85,9 +76,33 @@ void check_generation(const Inference& inference, const ModelSpec& model) {
                                        "by step",
                                        most));
     }
+    for (const CachedRun& run : inference.runs) {
+        // The token made last is no step's input. A prompt that is too long by itself is said there.
+        const std::int64_t first = run.cached + run.fresh;
+        const auto refused =
+            too_long(model, first + std::max<std::int64_t>(inference.generate, 1) - 1);
+        if (refused && !too_long(model, first)) {
+            throw SettingError("inference.generate", refused->problem, refused->remedy);
+        }
+    }
 }
 
 }  // namespace
+
+std::optional<TooLong> too_long(const ModelSpec& model, std::int64_t tokens) {
+    if (model.positions > 0 && tokens > model.positions) {
+        return TooLong{.problem = fmt::format("a sequence of {} tokens, but {} has {} positions",
+                                              tokens, model.name, model.positions),
+                       .remedy = "shorten it"};
+    }
+    if (model.chunk > 0 && tokens > model.chunk) {
+        return TooLong{
+            .problem = fmt::format("a sequence of {} tokens, but {} attends within chunks of {}",
+                                   tokens, model.name, model.chunk),
+            .remedy = "attention across chunks is not modelled: shorten it"};
+    }
+    return std::nullopt;
+}
 
 void check_inference(const TrainingPlan& plan, const ModelSpec& model, sim::InputFaults& faults) {
     faults.check("mesh.cache", {"mesh"}, [&] { check_cache_axis(plan); });

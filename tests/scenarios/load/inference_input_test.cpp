@@ -1,4 +1,6 @@
 // What is refused of `inference:`, with its message and its place.
+#include <fmt/format.h>
+
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -50,6 +52,20 @@ TEST_F(InferenceInput, OfServingThatIsNoMapIsSaidAlone) {
     EXPECT_EQ(error_of("serving: 4\n"), "s.yaml:3:10: " + refused);
 }
 
+/// A server's steps are the loop's: it said "1 sequence for 4 microbatches", of which nobody had written.
+TEST_F(InferenceInput, OfServingHasNoMicrobatches) {
+    const std::string file = write(
+        "hardware: {chip: v5e, slice: 4x4}\n"
+        "model: llama-3-8b\n"
+        "mesh: {tensor: x, pipeline: y}\n"
+        "inference: {microbatches: 4}\n"
+        "serving: {rate: 1 requests/s, requests: 3, prompt: 8, output: 2, slots: 4}\n");
+    EXPECT_EQ(plain(podsim({"serve", file}).err),
+              "s.yaml:4:27: inference.microbatches: serving plays a pipeline with one batch in "
+              "flight, stage after stage; leave it out\n");
+    EXPECT_EQ(podsim({"serve", file, "--set", "inference={}"}).status, 0);
+}
+
 /// Of generate: 100 of the prompt and 4 of 5 tokens are cached, for nothing follows the last.
 TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
     EXPECT_EQ(error_of("inference: {step: decode, batch: 0, context: 100}\n"),
@@ -74,6 +90,39 @@ TEST_F(InferenceInput, NamesTheKeyThatWasWritten) {
     EXPECT_EQ(error_of("inference: {step: generate, prompt: 100, generate: 5, reserve: 103}\n"),
               "s.yaml:3:64: inference.reserve: room for 103 tokens of a sequence, which reaches "
               "104; write at least as many, or leave it out\n");
+}
+
+/// GPT-3 has 2048 positions. Of 100 tokens behind a prompt of 2048 the last is no step's input: 2048 + 99; of one nothing follows the prompt.
+TEST_F(InferenceInput, OfSequencesPastTheModelsPositionsIsRefused) {
+    const auto said = [&](const std::string& command, const std::string& rest) {
+        return plain(podsim({command, write("hardware: {chip: v5e, slice: 8x8}\n"
+                                            "model: gpt-3-175b\n"
+                                            "mesh: {tensor: x, pipeline: y}\n" +
+                                            rest)})
+                         .err);
+    };
+    const auto generate = [&](int tokens) {
+        return said(
+            "check",
+            fmt::format("inference: {{step: generate, prompt: 2048, generate: {}}}\n", tokens));
+    };
+    EXPECT_EQ(generate(1), "");
+    EXPECT_EQ(generate(100),
+              "s.yaml:4:53: a sequence of 2147 tokens, but gpt-3-175b has 2048 positions; shorten "
+              "it\n");
+    EXPECT_EQ(said("check", "inference: {step: prefill, prompt: 2049}\n"),
+              "s.yaml:4:12: a sequence of 2049 tokens, but gpt-3-175b has 2048 positions; shorten "
+              "it\n");
+    const auto serve = [&](int prompt) {
+        return said("check", fmt::format("inference: {{}}\n"
+                                         "serving: {{rate: 1 requests/s, requests: 3, prompt: {}, "
+                                         "output: 100, slots: 1}}\n",
+                                         prompt));
+    };
+    EXPECT_EQ(serve(1949), "");
+    EXPECT_EQ(serve(1950),
+              "s.yaml:5:52: serving.prompt: a request of 1950 + 100 tokens is a sequence of 2049 "
+              "tokens, but gpt-3-175b has 2048 positions; shorten it\n");
 }
 
 /// Blocks are those of the kernel over pages, which has all keys and values of its sequences.

@@ -46,6 +46,21 @@ TEST(Disaggregated, a_cache_goes_its_way_while_the_next_prompt_is_computed) {
     EXPECT_TRUE(result.little.equal);
 }
 
+/// Four of five tokens are the prefix of all, which both servers hold: the prompt takes 2 us, the way of its one token 1 + 2. A prefix of its own goes,
+/// too: 5 + 2.
+TEST(Disaggregated, the_prefix_of_all_does_not_go_its_way) {
+    ServingSpec spec = apart({request({}, 5, 2)});
+    spec.load.trace[0].prefix = 4;
+    spec.cache.page = 2;
+    const ServingResult own = run(spec);
+    EXPECT_EQ(own.transfers, us(7));
+    EXPECT_EQ(own.requests[0].finished, us(2 + 7 + 100));
+    spec.load.common_prefix = 4;
+    const ServingResult common = run(spec);
+    EXPECT_EQ(common.transfers, us(3));
+    EXPECT_EQ(common.requests[0].finished, us(2 + 3 + 100));
+}
+
 /// Two prefill and two generate servers do for two requests what one of each does for one.
 TEST(Disaggregated, servers_work_beside_each_other) {
     ServingSpec spec = apart({request({}, 5, 3), request({}, 5, 3)});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "scenarios/serve_report/load_verdict.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
@@ -184,7 +185,7 @@ TEST(ServingLoop, a_closed_loop_keeps_its_clients_in_the_system) {
     EXPECT_EQ(result.requests[2].arrived, us(15));
     EXPECT_EQ(result.most_in_system, 2);
     EXPECT_DOUBLE_EQ(result.mean_in_system, 2);
-    EXPECT_FALSE(result.queue.overloaded);
+    EXPECT_FALSE(load_verdict_of(result, false).overloaded);
 }
 
 /// Lower classes first: of the two that wait for the slot the later one of class 0 goes before that of class 1.

@@ -187,6 +187,30 @@ TEST(ServingMemory, drafted_tokens_take_pages) {
     EXPECT_THROW((void)by_hand::serve(spec, times), std::exception);
 }
 
+/// A quarter of the layers see all tokens, the others the last 4: 12 tokens keep 4 + 8 / 4 = 6, three pages. Behind a prefix of 8 of all, which keeps
+/// 5 tokens on three pages, the other 4 take two.
+TEST(ServingMemory, tokens_beyond_a_window_take_what_the_other_layers_keep) {
+    LinearStepTimes times;
+    times.step = 10;
+    ServingSpec spec = trace_spec({request({}, 12, 1)});
+    spec.cache.page = 2;
+    spec.cache.kept = {.window = 4, .beyond = 0.25};
+    EXPECT_EQ(spec.cache.pages_for(4), 2);
+    EXPECT_EQ(spec.cache.pages_for(5), 3);
+    EXPECT_EQ(spec.cache.pages_for(12), 3);
+    EXPECT_EQ(spec.cache.pages_for(13), 4);
+    spec.cache.pages = 3;
+    EXPECT_EQ(by_hand::serve(spec, times).generate[0].most_pages, 3);
+    spec.cache.pages = 2;
+    EXPECT_THROW((void)by_hand::serve(spec, times), sim::InputError);
+    spec.load.common_prefix = 8;
+    spec.load.trace[0].prefix = 8;
+    spec.cache.pages = 5;
+    EXPECT_EQ(by_hand::serve(spec, times).generate[0].most_pages, 5);
+    spec.cache.pages = 4;
+    EXPECT_THROW((void)by_hand::serve(spec, times), sim::InputError);
+}
+
 TEST(Audit, names_the_breach) {
     const std::vector<Request> requests{request({}, 1, 2), request({}, 1, 1)};
     const auto breach = [&](auto act) -> std::string {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/serve_report/balance.h"
+#include "scenarios/serve_report/load_verdict.h"
 #include "scenarios/serve_report/summary.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
@@ -34,22 +35,24 @@ TEST(ServingStatistics, the_mean_wait_is_that_of_pollaczek_and_khinchine) {
         const ServingSummary summary = summarise(spec, result);
         EXPECT_NEAR(summary.wait.mean, rho / (2 * (1 - rho)) * 1e-3, bound) << rho;
         EXPECT_NEAR(summary.generate_busy, rho, 0.01);
-        EXPECT_FALSE(result.queue.overloaded);
+        EXPECT_FALSE(summary.load.overloaded);
         EXPECT_TRUE(result.little.equal);
     }
 }
 
 /// Half as many again as it can serve: the queue grows by 0.5 a millisecond, and the verdict says so; of 2000 requests
-/// some 667 wait at the last arrival, the limit is 3 sqrt(4000) = 190.
+/// some 667 wait at the last arrival, 333 more than at the middle one, the limit is 3 sqrt(2400) = 147.
 TEST(ServingStatistics, an_overloaded_queue_grows_by_what_is_not_served) {
     LinearStepTimes times;
     times.step = 1000;
     const ServingSpec spec = deterministic_server(1.5, 2000);
     const ServingResult result = by_hand::serve(spec, times);
-    EXPECT_TRUE(result.queue.overloaded);
-    EXPECT_NEAR(result.queue.growth_per_s, 500, 50);
+    const LoadVerdict verdict = load_verdict_of(result, true);
+    EXPECT_TRUE(verdict.overloaded);
+    EXPECT_NEAR(verdict.growth_per_s, 500, 50);
+    EXPECT_NEAR(verdict.growth, 333, 70);
     EXPECT_NEAR(static_cast<double>(result.queue.at_last_arrival), 667, 100);
-    EXPECT_DOUBLE_EQ(overload_limit(5000), 300);
+    EXPECT_DOUBLE_EQ(overload_limit(750), 90);
 }
 
 /// A step makes 1 + p + ... + p^k = (1 - p^(k+1)) / (1 - p) tokens on average: 3.3616 for k = 4, p = 0.8. Their number
@@ -211,9 +214,11 @@ TEST(ServingStatistics, a_full_generate_server_holds_what_its_cache_has_room_for
     prefill.prompt = 1;
     const double most = balance().most_per_s(1, 1);
     spec.load.rate = 1.2 * most;
-    EXPECT_TRUE(serve(spec, {.steps = &times, .prefill = &prefill}).queue.overloaded);
+    EXPECT_TRUE(
+        load_verdict_of(serve(spec, {.steps = &times, .prefill = &prefill}), true).overloaded);
     spec.load.rate = 0.9 * most;
-    EXPECT_FALSE(serve(spec, {.steps = &times, .prefill = &prefill}).queue.overloaded);
+    EXPECT_FALSE(
+        load_verdict_of(serve(spec, {.steps = &times, .prefill = &prefill}), true).overloaded);
 }
 
 /// Past what the closed form says one of each can serve, the queue grows; just below it does not.
@@ -231,9 +236,9 @@ TEST(ServingStatistics, the_balance_tells_the_load_that_can_be_served) {
     const ServingTimes times{.steps = &steps, .prefill = &prefill};
     const double most = balance_of(spec, times).most_per_s(1, 1);
     spec.load.rate = 1.2 * most;
-    EXPECT_TRUE(serve(spec, times).queue.overloaded);
+    EXPECT_TRUE(load_verdict_of(serve(spec, times), true).overloaded);
     spec.load.rate = 0.9 * most;
-    EXPECT_FALSE(serve(spec, times).queue.overloaded);
+    EXPECT_FALSE(load_verdict_of(serve(spec, times), true).overloaded);
 }
 
 }  // namespace

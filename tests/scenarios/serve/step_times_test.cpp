@@ -183,10 +183,13 @@ TEST(InterpolatedStepTimes, serve_as_the_exact_source_does) {
     EXPECT_LT(grid.measure_error().largest, 1e-9);
 }
 
-/// 7 bytes at 2 bytes a second and a second of latency.
+/// 7 bytes at 2 bytes a second and a second of latency; of ten tokens, half of whose bytes are those of layers with a window of two, (2 + 8 / 2) x 3.5.
 TEST(RateTransferTimes, are_bytes_over_rate_and_latency) {
-    const RateTransferTimes times(sim::Bytes(3.5), sim::BytesPerSecond(2), us(1000000));
-    EXPECT_EQ(times.time_of(2), us(4500000));
+    DisaggregationSpec apart{
+        .a_token = sim::Bytes(3.5), .rate = sim::BytesPerSecond(2), .latency = us(1000000)};
+    EXPECT_EQ(RateTransferTimes(apart).time_of(2), us(4500000));
+    apart.kept = {.window = 2, .beyond = 0.5};
+    EXPECT_EQ(RateTransferTimes(apart).time_of(10), us(1000000 + 10500000));
 }
 
 }  // namespace

@@ -99,8 +99,9 @@ TEST(ServingText, says_what_was_served) {
               "  50.00 % of the requests meet the objective\n"
               "\n"
               "Queue: 0.4194 wait on average, 1 at most\n"
-              "  1 request waits at the last arrival, none has been served by then: the run is too "
-              "short to tell whether the load of 200000 requests a second is served\n"
+              "  2 requests are in the system at the last arrival, 1 in line, none has been served "
+              "by then: the run is too short to tell whether the load of 200000 requests a second "
+              "is served\n"
               "\n"
               "Servers: busy 100.0 % of the time, 100.0 % of the slots used\n"
               "  cache 50.00 % full on average, 50.00 % at most\n"
@@ -117,10 +118,10 @@ TEST(ServingText, says_that_a_server_is_overloaded) {
     const std::size_t from = text.find("Queue:");
     EXPECT_EQ(text.substr(from, text.find("Servers") - from),
               "Queue: 225.5 wait on average, 451 at most\n"
-              "  overloaded: 1.034e+06 requests a second come, 99469 are served, the queue grows "
-              "by 915319 a second;\n"
-              "  451 wait at the last arrival, more than the 94 that chance would leave of 500 (3 "
-              "sqrt(2 n))\n"
+              "  overloaded: 1.034e+06 requests a second come, 99469 are served, those in the "
+              "system grow by 916822 a second;\n"
+              "  452 are there at the last arrival, 451 in line: 225 more than at the middle one, "
+              "where chance would leave 73 of 500 (3 sqrt(1.2 n))\n"
               "\n");
 }
 
@@ -140,7 +141,7 @@ ServingSpec apart(std::int64_t requests, std::int64_t gap) {
     return trace_spec(trace);
 }
 
-/// A rate needs time between arrivals: without it there is none to keep up with, however many wait (99 > 3 sqrt(200)).
+/// A rate needs time between arrivals: without it there is none to keep up with, however many wait (99 in line).
 TEST(ServingText, has_no_rate_of_requests_that_come_at_once) {
     EXPECT_EQ(queue_of(apart(100, 0)),
               "  all 100 requests come at once: there is no rate of arrivals to keep up with\n");
@@ -148,34 +149,34 @@ TEST(ServingText, has_no_rate_of_requests_that_come_at_once) {
               "  a single request: there is no rate of arrivals to keep up with\n");
     const ServingRun run = small_run(apart(100, 0));
     EXPECT_EQ(run.result.queue.at_last_arrival, 99);
-    EXPECT_FALSE(run.result.queue.overloaded);
+    EXPECT_FALSE(run.summary.load.overloaded);
+    EXPECT_FALSE(run.summary.load.too_short);
     const Json json = serving_json(run, {}, false);
     EXPECT_TRUE(json["offered_requests_per_s"].is_null());
     EXPECT_TRUE(json["served_requests_per_s"].is_null());
 }
 
-/// 40 requests within 7.8 us, the first of which takes 10: 39 wait, more than 3 sqrt(80) = 26.8.
+/// 40 requests within 7.8 us, the first of which takes 10.
 TEST(ServingText, says_that_none_has_been_served_yet) {
     ServingSpec spec = apart(40, 0);
     for (std::int64_t i = 0; i < 40; ++i) {
         spec.load.trace[static_cast<std::size_t>(i)].arrival = sim::Time{200000 * i};
     }
     EXPECT_EQ(queue_of(spec),
-              "  overloaded: 5e+06 requests a second come, none has been served by the last "
-              "arrival, the queue grows by 5e+06 a second;\n"
-              "  39 wait at the last arrival, more than the 26 that chance would leave of 40 (3 "
-              "sqrt(2 n))\n");
+              "  40 requests are in the system at the last arrival, 39 in line, none has been "
+              "served by then: the run is too short to tell whether the load of 5e+06 requests a "
+              "second is served\n");
 }
 
-/// Of 18 requests or fewer not even all but one in line are more than chance leaves: 3 sqrt(36) = 18. Every 8 us one of
-/// 10 us: when the tenth comes at 72, seven have left and two wait.
+/// Of ten requests not even the five after the middle one are more than chance leaves, 3 sqrt(12) = 10.4. Every 8 us one
+/// of 10 us: when the fifth comes at 32, three have left, when the tenth comes at 72 seven.
 TEST(ServingText, does_not_judge_short_runs) {
     EXPECT_EQ(queue_of(apart(10, 8)),
-              "  2 requests wait at the last arrival: the run is too short to tell whether the "
-              "load of 125000 requests a second is served\n");
+              "  3 requests are in the system at the last arrival, 2 in line: the run is too short "
+              "to tell whether the load of 125000 requests a second is served\n");
     EXPECT_EQ(queue_of(apart(10, 10)),
-              "  0 requests wait at the last arrival: the load of 100000 requests a second is "
-              "served\n");
+              "  1 request is in the system at the last arrival, 0 in line: the load of 100000 "
+              "requests a second is served\n");
 }
 
 // Prompts of 10 lie between 1 and the longest context, 13; the caches of decode steps between none and 13.

@@ -1,13 +1,11 @@
-// What the serving loop asks for becomes the step of those sequences; a server's memory holds what is left for caches.
+// What the serving loop asks for becomes the step of those sequences.
 #include "scenarios/served/simulated_step_times.h"
 
 #include <gtest/gtest.h>
 
 #include "scenarios/serve/serving_loop.h"
-#include "scenarios/served/server_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/models/model.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -97,21 +95,6 @@ TEST(SimulatedStepTimesTest, OneRequestTakesItsPrefillAndItsDecodeStepsExactly) 
     }
     EXPECT_EQ(result.requests[0].finished.ps, sum.ps);
     EXPECT_EQ(result.requests[1].finished.ps, 2 * sum.ps);
-}
-
-// 3 layers of 4 heads of 2 x 64 elements of 2 bytes, half of them on each of two chips: 1.5 kB a token and chip.
-TEST(SimulatedStepTimesTest, MemoryHoldsCachesBesideWeightsAndBuffers) {
-    const Scenario scenario = server();
-    EXPECT_EQ(cache_of_token(scenario).value(), 3 * 4 * 2 * 64 * 2);
-    const double capacity = scenario.hardware.chip.usable_hbm().value();
-    const double weights =
-        static_cast<double>(workloads::count_parameters(scenario.step().model).total) * 2 / 2;
-    const std::int64_t tokens = cached_tokens_that_fit(scenario, 1, 1, 1);
-    const double held = static_cast<double>(tokens) * 1536 + weights;
-    EXPECT_LE(held, capacity);
-    EXPECT_GT(held, capacity * 0.9999);  // one token's buffers are a few kB
-    EXPECT_LT(cached_tokens_that_fit(scenario, 1, 1, 0.5), tokens / 2 + 1);
-    EXPECT_EQ(cached_tokens_that_fit(scenario, 1, 1, 1e-6), 0);
 }
 
 }  // namespace

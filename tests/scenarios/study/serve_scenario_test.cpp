@@ -106,11 +106,102 @@ TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
         EXPECT_EQ(outcome.status, 2) << command;
         EXPECT_THAT(plain(outcome.err + outcome.out),
                     ::testing::ContainsRegex(
-                        "s.yaml: 64 buffers of 2000000 tokens need 8000000 pages of 16 tokens, the "
+                        "s.yaml:5:[0-9]+: serving.cache.length: 64 buffers of 2000000 tokens need "
+                        "8000000 pages of 16 tokens, the "
                         "cache of a server has [0-9]+; write fewer slots, a smaller cache.length, "
                         "or more memory"))
             << command;
     }
+}
+
+/// Pages that a file says are held against the memory: as many as a server without them has, of all of its memory, and not one more.
+TEST_F(ServeScenario, RefusesMorePagesThanTheMemoryHolds) {
+    const auto with = [](const std::string& cache) {
+        std::string text = kServer;
+        return text.replace(text.find("slots: 1"), 8, "slots: 1, cache: {" + cache + "}");
+    };
+    const auto pages = [&](const std::string& cache) {
+        return *with_pages(load_scenario(write(with(cache)), {}, Requests::some)).cache.pages;
+    };
+    const std::int64_t most = pages("page: 16");
+    EXPECT_EQ(pages(fmt::format("pages: {}", most)), most);
+    EXPECT_EQ(pages(fmt::format("pages: {}, memory: 50 %", most)), most);
+    const std::string more = write(with(fmt::format("pages: {}", most + 1)));
+    for (const char* const command : {"serve", "check"}) {
+        const Outcome outcome = podsim({command, more});
+        EXPECT_EQ(outcome.status, 2) << command;
+        EXPECT_THAT(
+            plain(outcome.err + outcome.out),
+            HasSubstr(fmt::format("s.yaml:5:87: serving.cache.pages: {} pages of 16 tokens are "
+                                  "more than the memory holds beside the weights and the largest "
+                                  "step; write at most {}, or leave it out",
+                                  most + 1, most)))
+            << command;
+    }
+}
+
+/// A step of 256 prompts of 2048 tokens, as `run` says: it does not fit; continuous batching computes them one by one. Logits of 4096 sequences,
+/// 256,000 of 2 bytes each, are 2.1 GB of a chip, 18.4 kB a token of cache: some 7,000 pages fewer than for 16.
+TEST_F(ServeScenario, CountsPagesBesideTheLargestStep) {
+    const std::string llama =
+        "hardware: {chip: v5e, slice: 2x2}\n"
+        "model: llama-3-8b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {weights: int8, kv_cache: int8";
+    const std::string serving =
+        "}\nserving: {concurrency: 256, requests: 256, prompt: 2048, output: 2, slots: 256, "
+        "batching: ";
+    const Outcome fixed = podsim({"check", write(llama + serving + "static}\n")});
+    EXPECT_EQ(fixed.status, 2);
+    EXPECT_THAT(plain(fixed.err),
+                HasSubstr("the weights and the largest step, of 524288 tokens, leave no memory for "
+                          "a page of cache; use more chips, narrower weights (inference.weights), "
+                          "fewer slots or shorter prompts"));
+    const std::string step = ", step: prefill, batch: 256, prompt: 2048}\n";
+    EXPECT_EQ(podsim({"run", write(llama + step), "--no-explain", "--fail-if-not-fit"}).status, 4);
+    EXPECT_EQ(podsim({"check", write(llama + serving + "continuous}\n")}).status, 0);
+
+    const auto pages = [&](std::int64_t slots) {
+        const std::string gemma = fmt::format(
+            "hardware: {{chip: v5e, slice: 1x1}}\n"
+            "model: gemma-2b\n"
+            "inference: {{}}\n"
+            "serving: {{rate: 1 requests/s, requests: 4096, prompt: 8, output: 2, slots: {}}}\n",
+            slots);
+        return *with_pages(load_scenario(write(gemma), {}, Requests::some)).cache.pages;
+    };
+    const double fewer = static_cast<double>(pages(16) - pages(4096)) * 16 * 18 * 2 * 256 * 2;
+    EXPECT_GT(fewer, 4080 * 256000.0 * 2);
+    EXPECT_LT(fewer, 4080 * 256000.0 * 2 * 1.1);
+}
+
+/// A sixth of the layers of Gemma 3 see all tokens. Four sequences of 160,064 tokens fit eight chips of v5e, as `run` says; and 8,000 tokens of all 62
+/// layers of 16 heads of 2 x 128 elements of 2 bytes, of 52 of them 1,024 each, are (10 x 8,000 + 52 x 1,024) x 8,192 bytes = 1.092 GB on their way.
+TEST_F(ServeScenario, KeepsTheTokensOfAWindow) {
+    const std::string gemma =
+        "hardware: {chip: v5e, slice: 2x4}\n"
+        "model: gemma-3-27b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {weights: int8";
+    EXPECT_EQ(podsim({"run", write(gemma + ", step: decode, batch: 4, context: 160063}\n"),
+                      "--no-explain", "--fail-if-not-fit"})
+                  .status,
+              0);
+    const Outcome serves =
+        podsim({"check", write(gemma + "}\nserving: {concurrency: 4, requests: 4, "
+                                       "prompt: 160000, output: 64, slots: 4}\n")});
+    EXPECT_EQ(serves.status, 0) << serves.err;
+
+    const std::string apart =
+        "hardware: {chip: v5p, slice: 2x2x1}\n"
+        "model: gemma-3-27b\n"
+        "mesh: {tensor: x y}\n"
+        "inference: {}\n"
+        "serving: {concurrency: 1, requests: 1, prompt: 8000, output: 2, slots: 1, disaggregated: "
+        "{rate: 1 GB/s}}\n";
+    const Scenario scenario = load_scenario(write(apart), {}, Requests::some);
+    EXPECT_NEAR(serve_scenario(scenario).summary.a_transfer, (10 * 8000 + 52 * 1024) * 8192 / 1e9,
+                1e-9);
 }
 
 /// Hears of shares, and asks to stop at the first.
