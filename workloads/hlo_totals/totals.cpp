@@ -156,6 +156,9 @@ private:
         if (is_unknown_call(computation, at, rules_)) {
             totals_.unknown_calls.emplace_back(at.text("custom_call_target"));
         }
+        for (const std::string& opcode : unknown_opcodes(module_, at)) {
+            totals_.unknown_opcodes[opcode] += times;
+        }
     }
 
     void count_custom_call(const Instruction& at, double times) {

@@ -45,8 +45,9 @@ struct Totals {
     std::map<std::string, sim::Flops> flops_by_pass;  ///< of matmuls and attention
     /// By operation and groups, `[64,2]<=[2,64]T(1,0)`; `pairs` of permutes, `irregular` of groups of no regular form.
     std::map<std::pair<std::string, std::string>, CollectiveTotal> collectives;
-    std::map<std::string, double> custom_calls;  ///< by target
-    std::vector<std::string> unknown_calls;      ///< targets of which nothing is known
+    std::map<std::string, double> custom_calls;     ///< by target
+    std::vector<std::string> unknown_calls;         ///< targets of which nothing is known
+    std::map<std::string, double> unknown_opcodes;  ///< of which only the bytes are known
     double host_copies = 0;
     sim::Bytes host_bytes;
     std::vector<LoopTotal> loops;
