@@ -188,14 +188,21 @@ private:
         total.passes[std::string(to_string(passes_.of(at)))] += times;
     }
 
+    /// Some device sends to another.
+    static bool moves(const FoundCollective& permute) {
+        return std::ranges::any_of(read_pairs(permute.pairs),
+                                   [](const auto& pair) { return pair.first != pair.second; });
+    }
+
     static sim::Bytes received(const FoundCollective& collective, double size) {
         const double others = size > 0 ? (size - 1) / size : 0;
         switch (collective.operation) {
             case collectives::Operation::all_reduce:
                 return collective.stored * 2 * others;
             case collectives::Operation::permute:
+                return moves(collective) ? collective.stored : sim::Bytes();
             case collectives::Operation::broadcast:
-                return collective.stored;
+                return size > 1 ? collective.stored : sim::Bytes();
             default:
                 return collective.stored * others;
         }

@@ -20,9 +20,10 @@ namespace podsim::workloads::hlo {
 /// Collectives of one kind over the same groups.
 struct CollectiveTotal {
     double count = 0;
-    sim::Bytes result;          ///< of their results
-    sim::Bytes received;        ///< the least that a device must receive of other members
-    double was_all_reduce = 0;  ///< of `count`: written as AllReduces
+    sim::Bytes result;  ///< of their results
+    sim::Bytes
+        received;  ///< the least that a device must receive of other members; of a permute one that receives of another
+    double was_all_reduce = 0;               ///< of `count`: written as AllReduces
     std::map<std::string, double> passes{};  ///< of `count`
 };
 
