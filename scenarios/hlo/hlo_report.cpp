@@ -124,6 +124,10 @@ std::string others(const Totals& totals) {
         text += fmt::format("custom call {}: {}{}\n", target, whole(count),
                             unknown ? ", of which only the bytes are known (--flops)" : "");
     }
+    for (const auto& [opcode, count] : totals.unknown_opcodes) {
+        text += fmt::format("instruction {}: {}, of which only the bytes are known\n", opcode,
+                            whole(count));
+    }
     if (totals.left_out > 0) {
         text += fmt::format("{} sends and receives between devices, which are not counted\n",
                             whole(totals.left_out));
@@ -265,6 +269,13 @@ std::string assumptions(const HloResult& result) {
     if (!result.unknown_calls.empty()) {
         say(fmt::format("of custom calls {} only the bytes are known (--flops REGEX=N)",
                         fmt::join(result.unknown_calls, ", ")));
+    }
+    if (!result.unknown_opcodes.empty()) {
+        std::vector<std::string> opcodes;
+        for (const auto& [opcode, unused] : result.unknown_opcodes) {
+            opcodes.push_back(opcode);
+        }
+        say(fmt::format("of instructions {} only the bytes are known", fmt::join(opcodes, ", ")));
     }
     if (result.left_out > 0) {
         say(fmt::format("{} sends and receives between devices are left out",

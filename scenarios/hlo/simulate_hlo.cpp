@@ -178,6 +178,7 @@ private:
             workloads::hlo::totals_of(input.module, input.rules, input.trips, input.devices);
         result_.arguments = totals.parameters;
         result_.unknown_calls = totals.unknown_calls;
+        result_.unknown_opcodes = totals.unknown_opcodes;
         result_.left_out = totals.left_out;
         result_.scheduled = imported.scheduled;
         result_.fused = workloads::hlo::is_fused(input.module);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,8 +41,9 @@ struct HloResult {
     double open_permutes = 0;
     double ragged = 0;
     double reordered_permutes = 0;  ///< whose members podsim counts in another order than the mesh
-    std::vector<std::string> unknown_calls;  ///< targets of which only the bytes are known
-    double left_out = 0;                     ///< send and recv between devices
+    std::vector<std::string> unknown_calls;         ///< targets of which only the bytes are known
+    std::map<std::string, double> unknown_opcodes;  ///< the same of instructions, how many
+    double left_out = 0;                            ///< send and recv between devices
     std::size_t operations = 0;
     sim::Time step_time;
     sim::Time compute;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenarios/run/both_observers.h"
+#include "scenarios/run/partners.h"
 #include "sim/executor/executor.h"
 #include "sim/workload/carried_in_all.h"
 
@@ -139,6 +140,9 @@ public:
         }
     }
 
+    /// Of a simulated place.
+    [[nodiscard]] std::uint32_t chip_at(std::uint32_t place) const { return chip_[place]; }
+    [[nodiscard]] ChipRun of(int chip) const { return chips_[static_cast<std::size_t>(chip)]; }
     [[nodiscard]] ChipRun take(int chip) {
         return std::move(chips_[static_cast<std::size_t>(chip)]);
     }
@@ -162,9 +166,9 @@ public:
         }
     }
 
-private:
     static constexpr std::uint32_t kNotKept = 0xffffffff;
 
+private:
     [[nodiscard]] const sim::TaskGraph& graph_at(std::size_t place) const {
         return step_.workload.graphs[step_.workload.graph_of_place[place]];
     }
@@ -255,21 +259,7 @@ private:
         const sim::OperationSpec& spec = workload.operations[operation];
         const auto [entry, added] = receivers_.try_emplace({spec.schedule, spec.placement});
         if (added) {
-            const sim::Schedule& schedule = workload.schedules[spec.schedule];
-            const std::vector<std::uint32_t>& roles = spec.placement == sim::kOwnPlacement
-                                                          ? schedule.role_of_place
-                                                          : workload.placements[spec.placement];
-            entry->second.resize(roles.size());
-            for (std::size_t place = 0; place < roles.size(); ++place) {
-                if (roles[place] == sim::kAbsent) {
-                    continue;
-                }
-                const sim::Role& role = schedule.roles[roles[place]];
-                for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
-                    entry->second[place].push_back(workload.machine.shifted(
-                        schedule.transfers[role.first_transfer + i].destination_shift, place));
-                }
-            }
+            entry->second = scenarios::receivers_of(workload, spec);
         }
         return entry->second;
     }
@@ -323,6 +313,25 @@ private:
     std::map<std::pair<sim::OperationId, sim::PlaceId>, sim::Time> let_go_;
 };
 
+/// Of each program, the chip that exchanges messages with that of the stage that is reported; empty where one has none.
+std::vector<int> partner_chips(const LoweredStep& step, const SpanRecorder& recorder,
+                               const std::vector<int>& last, std::size_t reported) {
+    std::vector<std::uint32_t> places;
+    for (const int chip : last) {
+        places.push_back(static_cast<std::uint32_t>(step.layout.place_of(chip)));
+    }
+    std::vector<int> chips;
+    for (const std::uint32_t place : partners_of(step, reported / step.members, places)) {
+        const std::uint32_t chip =
+            place == sim::kNoPlace ? SpanRecorder::kNotKept : recorder.chip_at(place);
+        if (chip == SpanRecorder::kNotKept) {
+            return {};
+        }
+        chips.push_back(static_cast<int>(chip));
+    }
+    return chips;
+}
+
 }  // namespace
 
 StepRun run_step(const LoweredStep& step, const RunOptions& options) {
@@ -351,7 +360,16 @@ StepRun run_step(const LoweredStep& step, const RunOptions& options) {
         if (end_of(last[program]) > end_of(last[run.program])) {
             run.program = program;
         }
-        run.chips.push_back(recorder.take(last[program]));
+    }
+    if (options.partners && programs > step.members) {
+        const std::vector<int> partners = partner_chips(step, recorder, last, run.program);
+        recorder.wait_for_groups(partners);
+        for (const int chip : partners) {
+            run.partners.push_back(recorder.of(chip));
+        }
+    }
+    for (const int chip : last) {
+        run.chips.push_back(recorder.take(chip));
     }
     const std::size_t first = run.program / step.members * step.members;
     for (std::size_t program = first; program < first + step.members; ++program) {

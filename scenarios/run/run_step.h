@@ -31,6 +31,9 @@ struct StepRun {
     /// That of the chip that ended last (the first such); of its stage's members, of the one that computes longest.
     std::size_t program = 0;
     std::vector<ChipRun> chips;  ///< of each program, the chip that ended last (the first such)
+    /// Where they were asked for, of each program of a pipeline: of the stage of `program` the chips above, of other stages those at the same
+    /// ranks of all other axes, with which these exchange messages (partners.h). Empty where no message leads to a stage.
+    std::vector<ChipRun> partners{};
 
     /// The chip of that program.
     [[nodiscard]] const ChipRun& reported() const { return chips[program]; }
@@ -54,6 +57,7 @@ struct RunOptions {
     bool reuse = true;                ///< play repeating layers once (sim/executor/executor.h)
     Watch* watch = nullptr;           ///< sees how far the run is
     sim::Observer* beside = nullptr;  ///< hears of all that happens
+    bool partners = false;            ///< keep StepRun::partners
     /// Throws TakesLonger as soon as the step cannot end by then. A chip computes one thing at a time, none of it in less than it takes
     /// alone, so that a step ends no sooner than, behind the last computation of a chip, all that this chip has still to compute; and a
     /// link carries no more than its rate lets it, so that it ends no sooner than what a link has still to carry.

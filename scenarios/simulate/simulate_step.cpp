@@ -106,6 +106,7 @@ StepResult StepSimulation::run() {
     const StepRun run = run_step(step, {.reuse = options_.reuse,
                                         .watch = options_.watch,
                                         .beside = record.get(),
+                                        .partners = options_.keep_trail,
                                         .longest = options_.longest,
                                         .times_left = left});
 
@@ -226,7 +227,8 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
         result.gap = gap->shares(run);
     }
     if (options_.keep_trail) {
-        StepRun of_folded = again.has_value() ? run_step(folded, {.reuse = options_.reuse}) : run;
+        StepRun of_folded =
+            again.has_value() ? run_step(folded, {.reuse = options_.reuse, .partners = true}) : run;
         result.trail = std::make_shared<StepTrail>(
             StepTrail{programs(), folded, std::move(of_folded), record});
     }

@@ -27,7 +27,7 @@ ChipView::ChipView(const Scenario& of_scenario, const StepTrail& of_trail, std::
       whole(all_of_it),
       arguments(its_arguments),
       program(trail.programs.programs[number]),
-      chip(trail.run.chips[number]),
+      chip(trail.run.partners.empty() ? trail.run.chips[number] : trail.run.partners[number]),
       passes(layer_passes(program, chip)),
       windows(steady_windows(passes)) {}
 

@@ -34,7 +34,7 @@ private:
     std::vector<Flow::End> of_op_;
 };
 
-/// The chip of a program that ended last.
+/// The chip of a program that is told of: of the reported stage that which ended last, of others its partner (run/run_step.h).
 struct ChipView {
     /// Keeps references to its arguments. `whole`: every operation is told of, not those of the steady windows alone.
     ChipView(const Scenario& scenario, const StepTrail& trail, std::size_t number, bool whole,

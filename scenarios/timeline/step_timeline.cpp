@@ -13,7 +13,7 @@
 namespace podsim::scenarios {
 namespace {
 
-/// The two ends of each message between stages, as their chips are told of.
+/// The two ends of each message between stages, as their chips are told of, which exchange it.
 class Messages {
 public:
     void add(const ChipView& view, const TrackLog& log) {
@@ -64,7 +64,9 @@ void tell_step(const Scenario& scenario, const StepTrail& trail, Detail detail,
         tell_link_use(view, sink);
         const std::vector<Flow> waits = waits_of(view, log);
         flows.insert(flows.end(), waits.begin(), waits.end());
-        messages.add(view, log);
+        if (!trail.run.partners.empty()) {
+            messages.add(view, log);
+        }
     }
     for (const Flow& flow : flows) {
         sink.flow(flow);

@@ -29,6 +29,15 @@ double bits_to_bytes(double elements, int bits) {
     return elements * bits / kBitsOfByte;
 }
 
+/// What an element takes in memory; 0 of what has no bytes.
+int stored_bits(const Shape& array) {
+    if (array.layout.element_bits > 0) {
+        return array.layout.element_bits;
+    }
+    const int bits = hlo::element_bits(array.element);
+    return bits > 0 ? std::max(bits, kBitsOfByte) : 0;
+}
+
 std::int64_t up_to(std::int64_t length, std::int64_t tile) {
     return tile <= 0 ? length : (length + tile - 1) / tile * tile;
 }
@@ -180,7 +189,7 @@ double Shape::elements() const {
 sim::Bytes Shape::bytes() const {
     sim::Bytes sum;
     for (const Shape* const array : arrays_of(*this)) {
-        sum += sim::Bytes(bits_to_bytes(array->elements(), hlo::element_bits(array->element)));
+        sum += sim::Bytes(bits_to_bytes(array->elements(), stored_bits(*array)));
     }
     return sum;
 }
@@ -211,11 +220,7 @@ sim::Bytes Shape::stored_bytes() const {
     for (const std::int64_t length : physical) {
         count *= static_cast<double>(length);
     }
-    const int bits = hlo::element_bits(element);
-    const int stored = layout.element_bits > 0 ? layout.element_bits
-                       : bits > 0              ? std::max(bits, kBitsOfByte)
-                                               : 0;
-    return sim::Bytes(bits_to_bytes(count, stored));
+    return sim::Bytes(bits_to_bytes(count, stored_bits(*this)));
 }
 
 std::vector<const Shape*> arrays_of(const Shape& shape) {

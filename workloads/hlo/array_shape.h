@@ -37,9 +37,10 @@ struct Shape {
 
     /// Of an array; 1 of a scalar.
     [[nodiscard]] double elements() const;
-    /// Of all arrays in it, as the type has them: a 4-bit element takes half a byte.
+    /// Of all arrays in it, without padding; an element takes what it takes in memory (stored_bytes).
     [[nodiscard]] sim::Bytes bytes() const;
-    /// Of the array as it lies in memory: dimensions padded to the first tile; of 4-bit elements half a byte only where the layout says so.
+    /// Of the array as it lies in memory: dimensions padded to the first tile; elements of 4 bits take half a byte where the layout says
+    /// so, `E(4)`, as XLA's compilers do, else a byte.
     [[nodiscard]] sim::Bytes stored_bytes() const;
 };
 

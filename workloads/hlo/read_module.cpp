@@ -7,15 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "workloads/hlo/endless_calls.h"
+
 namespace podsim::workloads::hlo {
 namespace {
 
 constexpr const char* kDump =
     "give the text of `compiled.as_text()`, or a *after_optimizations.txt of XLA_FLAGS="
     "--xla_dump_to=DIR";
-
-constexpr int kDeepestCalls = 64;
-constexpr double kMostReached = 1e8;
 
 /// Attributes that name computations.
 constexpr std::array<std::string_view, 9> kCalls{"calls",
@@ -65,14 +64,11 @@ private:
     void read_attributes(std::vector<Attribute>& attributes);
     void resolve_calls();
     void find_entry();
-    double refuse_endless_calls(std::uint32_t computation, int depth);
 
     Text text_;
     std::string_view written_;
     Module module_;
     std::unordered_map<std::string, std::uint32_t> computations_;
-    std::vector<double>
-        reached_;  ///< by computation: its instructions with those of all that it calls
 };
 
 Module Reader::read() {
@@ -91,10 +87,7 @@ Module Reader::read() {
         throw text_.error("there is no computation in this module", kDump);
     }
     resolve_calls();
-    reached_.assign(module_.computations.size(), 0);
-    for (std::uint32_t i = 0; i < module_.computations.size(); ++i) {
-        refuse_endless_calls(i, 0);
-    }
+    refuse_endless_calls(module_);
     find_entry();
     return std::move(module_);
 }
@@ -317,33 +310,6 @@ void Reader::resolve_calls() {
             }
         }
     }
-}
-
-/// Instructions that a computation reaches, each as often as it is called. Throws sim::InputError for what calls itself.
-double Reader::refuse_endless_calls(std::uint32_t computation, int depth) {
-    const Computation& at = module_.computations[computation];
-    if (depth > kDeepestCalls) {
-        throw sim::InputError(
-            fmt::format("'{}' calls itself, or computations call each other more than {} deep",
-                        at.name, kDeepestCalls),
-            {}, {module_.file, at.line, at.column});
-    }
-    if (reached_[computation] > 0) {
-        return reached_[computation];
-    }
-    auto reached = static_cast<double>(at.instructions.size());
-    for (const Instruction& instruction : at.instructions) {
-        for (const std::uint32_t callee : instruction.called) {
-            reached += callee == kNothing ? 0 : refuse_endless_calls(callee, depth + 1);
-        }
-    }
-    if (reached > kMostReached) {
-        throw sim::InputError(
-            fmt::format("'{}' reaches more than 100 million instructions", at.name), {},
-            {module_.file, at.line, at.column});
-    }
-    reached_[computation] = reached;
-    return reached;
 }
 
 /// The one marked ENTRY; of a whole text without a mark, the last that nothing calls.

@@ -33,7 +33,14 @@ constexpr std::array<std::string_view, 17> kNames{"parameter",
                                                   "bitcast-convert",
                                                   "infeed"};
 
-constexpr std::array<std::string_view, 63> kElementwise{"abs",
+constexpr std::array<std::string_view, 70> kElementwise{"abs",
+                                                        "acos",
+                                                        "acosh",
+                                                        "asin",
+                                                        "asinh",
+                                                        "atanh",
+                                                        "cosh",
+                                                        "sinh",
                                                         "add",
                                                         "and",
                                                         "atan2",
@@ -96,6 +103,15 @@ constexpr std::array<std::string_view, 63> kElementwise{"abs",
                                                         "rng",
                                                         "rng-bit-generator",
                                                         "dynamic-update-slice"};
+
+/// They run others, or have costs of their own.
+constexpr std::array<std::string_view, 12> kRun{
+    "while",       "conditional", "call", "fusion", "async",      "custom-call",
+    "convolution", "dot",         "send", "recv",   "ragged-dot", "scaled-dot"};
+
+/// They move data: bytes are all that they cost.
+constexpr std::array<std::string_view, 7> kMoves{
+    "gather", "scatter", "sort", "topk", "outfeed", "dynamic-reshape", "set-dimension-size"};
 
 constexpr std::array<std::string_view, 6> kFreeCustomCalls{
     "AssumeGatherIndicesInBound", "ConcatBitcast",        "Sharding",
@@ -167,6 +183,12 @@ bool is_collective_opcode(std::string_view opcode) {
 
 bool is_elementwise(const Instruction& instruction) {
     return among(instruction.opcode, kElementwise);
+}
+
+bool is_known_opcode(const Instruction& instruction) {
+    const std::string_view opcode = base_opcode(instruction);
+    return among(opcode, kNames) || among(opcode, kElementwise) || among(opcode, kRun) ||
+           among(opcode, kMoves) || is_collective_opcode(opcode);
 }
 
 bool is_view(const Instruction& instruction) {

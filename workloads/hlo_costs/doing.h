@@ -33,6 +33,8 @@ std::string_view base_opcode(const Instruction& instruction);
 bool is_collective_opcode(std::string_view opcode);
 /// Each element of the result is made from the elements at the same place, or is a copy of one: XLA fuses it into its neighbours.
 bool is_elementwise(const Instruction& instruction);
+/// What it costs is known. Of others (`fft`, `cholesky`, those that XLA has got since) no more than their bytes is.
+bool is_known_opcode(const Instruction& instruction);
 /// The same data under another name or shape.
 bool is_view(const Instruction& instruction);
 

@@ -310,4 +310,18 @@ bool is_unknown_call(const Computation& computation, const Instruction& instruct
            (!rules.flops || rules.flops(instruction) < 0);
 }
 
+std::vector<std::string> unknown_opcodes(const Module& module, const Instruction& instruction) {
+    std::vector<std::string> all;
+    if (!is_known_opcode(instruction)) {
+        all.emplace_back(base_opcode(instruction));
+    }
+    if (const Computation* const inner = carried_out(module, instruction)) {
+        for (const Instruction& each : inner->instructions) {
+            const std::vector<std::string> more = unknown_opcodes(module, each);
+            all.insert(all.end(), more.begin(), more.end());
+        }
+    }
+    return all;
+}
+
 }  // namespace podsim::workloads::hlo

@@ -49,4 +49,7 @@ std::vector<Item> items_of(const Module& module, const Computation& computation,
 bool is_unknown_call(const Computation& computation, const Instruction& instruction,
                      const CostRules& rules);
 
+/// Opcodes of an instruction, and of what it carries out, of which nothing but operands and results is known (is_known_opcode).
+std::vector<std::string> unknown_opcodes(const Module& module, const Instruction& instruction);
+
 }  // namespace podsim::workloads::hlo

@@ -51,6 +51,33 @@ Matmul dot(const Module& module, const Instruction& at, const Shape& left, const
     return {shape, dtype_of(left, right), false, shape.m * shape.k * shape.n * shape.count};
 }
 
+/// Groups along a dimension of the left operand: rows, the contraction or batches.
+Matmul ragged_dot(const Module& module, const Instruction& at, const Shape& left,
+                  const Shape& right, const Shape& sizes) {
+    const Dims ragged = at.numbers("lhs_ragged_dims");
+    if (ragged.size() != 1) {
+        throw module.error(at, "a ragged-dot has one ragged dimension");
+    }
+    product_of(module, at, left, ragged);  // it is one of the operand's
+    Matmul found = dot(module, at, left, right);
+    MatmulShape& shape = found.shape;
+    const double matrices = product_of(module, at, right, at.numbers("rhs_group_dims"));
+    shape.n = matrices > 0 ? shape.n / matrices : 0;
+    found.multiplications = shape.m * shape.k * shape.n * shape.count;
+    const auto is_among = [&](const char* key) {
+        return std::ranges::count(at.numbers(key), ragged.front()) > 0;
+    };
+    if (is_among("lhs_batch_dims")) {
+        return found;
+    }
+    const bool contracted = is_among("lhs_contracting_dims");
+    const double of_sizes = sizes.dims.empty() ? 1 : static_cast<double>(sizes.dims.back());
+    const double groups = std::max(1.0, contracted ? of_sizes : matrices);
+    (contracted ? shape.k : shape.m) /= groups;
+    shape.count *= groups;
+    return found;
+}
+
 /// One spatial dimension of a convolution's window.
 struct Window {
     std::int64_t size = 1;
@@ -199,7 +226,8 @@ Matmul convolution(const Module& module, const Instruction& at, const Shape& lef
 }  // namespace
 
 bool is_matmul(const Instruction& instruction) {
-    return instruction.opcode == "dot" || instruction.opcode == "convolution";
+    return instruction.opcode == "dot" || instruction.opcode == "convolution" ||
+           instruction.opcode == "ragged-dot" || instruction.opcode == "scaled-dot";
 }
 
 Matmul matmul_of(const Module& module, const Computation& computation,
@@ -209,8 +237,17 @@ Matmul matmul_of(const Module& module, const Computation& computation,
     }
     const Shape& left = computation.instructions[instruction.operands[0]].shape;
     const Shape& right = computation.instructions[instruction.operands[1]].shape;
-    return instruction.opcode == "dot" ? dot(module, instruction, left, right)
-                                       : convolution(module, instruction, left, right);
+    if (instruction.opcode == "convolution") {
+        return convolution(module, instruction, left, right);
+    }
+    if (instruction.opcode == "ragged-dot") {
+        if (instruction.operands.size() < 3) {
+            throw module.error(instruction, "a ragged-dot without the sizes of its groups");
+        }
+        const Shape& sizes = computation.instructions[instruction.operands[2]].shape;
+        return ragged_dot(module, instruction, left, right, sizes);
+    }
+    return dot(module, instruction, left, right);
 }
 
 }  // namespace podsim::workloads::hlo

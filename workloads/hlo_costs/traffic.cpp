@@ -13,15 +13,15 @@ namespace {
 
 using Users = std::vector<std::vector<std::uint32_t>>;
 
-constexpr std::array<std::string_view, 17> kTranscendental{"exponential", "exponential-minus-one",
-                                                           "log",         "log-plus-one",
-                                                           "logistic",    "power",
-                                                           "rsqrt",       "sqrt",
-                                                           "cbrt",        "tanh",
-                                                           "tan",         "sine",
-                                                           "cosine",      "divide",
-                                                           "erf",         "atan2",
-                                                           "remainder"};
+constexpr std::array<std::string_view, 24> kTranscendental{
+    "acos",  "acosh",        "asin",
+    "asinh", "atanh",        "cosh",
+    "sinh",  "exponential",  "exponential-minus-one",
+    "log",   "log-plus-one", "logistic",
+    "power", "rsqrt",        "sqrt",
+    "cbrt",  "tanh",         "tan",
+    "sine",  "cosine",       "divide",
+    "erf",   "atan2",        "remainder"};
 
 constexpr std::array<std::string_view, 12> kFree{
     "convert", "broadcast", "reshape",     "transpose",     "slice",   "pad",

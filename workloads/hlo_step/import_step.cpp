@@ -14,8 +14,6 @@
 namespace podsim::workloads::hlo {
 namespace {
 
-constexpr int kDeepestCall = 64;
-
 /// Operations that must have ended for a value to be there: the last kernel, and what runs beside kernels.
 using Ready = std::vector<OpIndex>;
 
@@ -38,7 +36,7 @@ public:
         refuse_unpartitioned(module_);
         for (const std::uint32_t entry : entries_of(module_)) {
             barrier("step", -1);
-            play(module_.computations[entry], {}, 0);
+            play(module_.computations[entry], {});
         }
         barrier("end", -1);
         return std::move(step_);
@@ -150,10 +148,7 @@ private:
     [[nodiscard]] const Op& ops_at(OpIndex number) const { return step_.program.ops[number]; }
 
     /// Runs a computation of which the parameters are ready so; when its result is.
-    Ready play(const Computation& computation, const std::vector<Ready>& parameters, int depth) {
-        if (depth > kDeepestCall) {
-            throw sim::InputError(fmt::format("'{}' calls itself", computation.name));
-        }
+    Ready play(const Computation& computation, const std::vector<Ready>& parameters) {
         const Known& here = known(computation);
         std::vector<Ready> ready(computation.instructions.size());
         for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
@@ -173,8 +168,7 @@ private:
                     join(needs, ready[operand]);
                 }
             }
-            const Ready done =
-                play_item(computation, here, i, item, reduced(std::move(needs)), depth);
+            const Ready done = play_item(computation, here, i, item, reduced(std::move(needs)));
             for (const std::uint32_t member : item.members) {
                 ready[member] = done;
             }
@@ -213,16 +207,16 @@ private:
     }
 
     Ready play_item(const Computation& computation, const Known& here, std::uint32_t number,
-                    const Item& item, Ready needs, int depth) {
+                    const Item& item, Ready needs) {
         const Instruction& at = computation.instructions[number];
         switch (item.doing) {
             case Doing::loop:
-                return play_loop(computation, at, needs, depth);
+                return play_loop(computation, at, needs);
             case Doing::call:
-                return play_called(at, 0, needs, depth);
+                return play_called(at, 0, needs);
             case Doing::branches: {
                 const auto branch = branches_.of(at);
-                return branch ? play_called(at, *branch, needs, depth) : needs;
+                return branch ? play_called(at, *branch, needs) : needs;
             }
             case Doing::host_copy:
                 return {add_beside(op_of(at, HostTransfer{way_of(at) == HostWay::to_host
@@ -297,7 +291,7 @@ private:
                 .after = {}};
     }
 
-    Ready play_called(const Instruction& at, std::size_t which, const Ready& needs, int depth) {
+    Ready play_called(const Instruction& at, std::size_t which, const Ready& needs) {
         if (which >= at.called.size() || at.called[which] == kNothing) {
             return needs;
         }
@@ -306,20 +300,19 @@ private:
         for (const Instruction& each : callee.instructions) {
             parameters += each.opcode == "parameter" ? 1 : 0;
         }
-        Ready done = play(callee, std::vector<Ready>(parameters, needs), depth + 1);
+        Ready done = play(callee, std::vector<Ready>(parameters, needs));
         join(done, needs);
         return reduced(std::move(done));
     }
 
-    Ready play_loop(const Computation& computation, const Instruction& at, const Ready& needs,
-                    int depth) {
+    Ready play_loop(const Computation& computation, const Instruction& at, const Ready& needs) {
         const std::int64_t trips = trips_or_error(module_, computation, at, trips_);
         const LoopParts parts = parts_of(module_, at);
         const int outside = layer_;
         const auto first = static_cast<OpIndex>(ops().size());
         for (std::int64_t i = 0; i < trips && parts.body != nullptr; ++i) {
             barrier(at.name, static_cast<int>(i), first, i == 0 ? needs : Ready{});
-            play(*parts.body, {}, depth + 1);
+            play(*parts.body, {});
         }
         barrier(at.name, outside, first, trips == 0 ? needs : Ready{});
         return {};

@@ -156,6 +156,9 @@ private:
         if (is_unknown_call(computation, at, rules_)) {
             totals_.unknown_calls.emplace_back(at.text("custom_call_target"));
         }
+        for (const std::string& opcode : unknown_opcodes(module_, at)) {
+            totals_.unknown_opcodes[opcode] += times;
+        }
     }
 
     void count_custom_call(const Instruction& at, double times) {
@@ -185,14 +188,21 @@ private:
         total.passes[std::string(to_string(passes_.of(at)))] += times;
     }
 
+    /// Some device sends to another.
+    static bool moves(const FoundCollective& permute) {
+        return std::ranges::any_of(read_pairs(permute.pairs),
+                                   [](const auto& pair) { return pair.first != pair.second; });
+    }
+
     static sim::Bytes received(const FoundCollective& collective, double size) {
         const double others = size > 0 ? (size - 1) / size : 0;
         switch (collective.operation) {
             case collectives::Operation::all_reduce:
                 return collective.stored * 2 * others;
             case collectives::Operation::permute:
+                return moves(collective) ? collective.stored : sim::Bytes();
             case collectives::Operation::broadcast:
-                return collective.stored;
+                return size > 1 ? collective.stored : sim::Bytes();
             default:
                 return collective.stored * others;
         }

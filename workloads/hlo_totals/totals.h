@@ -20,9 +20,10 @@ namespace podsim::workloads::hlo {
 /// Collectives of one kind over the same groups.
 struct CollectiveTotal {
     double count = 0;
-    sim::Bytes result;          ///< of their results
-    sim::Bytes received;        ///< the least that a device must receive of other members
-    double was_all_reduce = 0;  ///< of `count`: written as AllReduces
+    sim::Bytes result;  ///< of their results
+    sim::Bytes
+        received;  ///< the least that a device must receive of other members; of a permute one that receives of another
+    double was_all_reduce = 0;               ///< of `count`: written as AllReduces
     std::map<std::string, double> passes{};  ///< of `count`
 };
 
@@ -45,8 +46,9 @@ struct Totals {
     std::map<std::string, sim::Flops> flops_by_pass;  ///< of matmuls and attention
     /// By operation and groups, `[64,2]<=[2,64]T(1,0)`; `pairs` of permutes, `irregular` of groups of no regular form.
     std::map<std::pair<std::string, std::string>, CollectiveTotal> collectives;
-    std::map<std::string, double> custom_calls;  ///< by target
-    std::vector<std::string> unknown_calls;      ///< targets of which nothing is known
+    std::map<std::string, double> custom_calls;     ///< by target
+    std::vector<std::string> unknown_calls;         ///< targets of which nothing is known
+    std::map<std::string, double> unknown_opcodes;  ///< of which only the bytes are known
     double host_copies = 0;
     sim::Bytes host_bytes;
     std::vector<LoopTotal> loops;

@@ -295,6 +295,18 @@ TEST_F(HloCommand, SaysWhereADeviceIsTakenForAChip) {
               "device a chip: lower the module for whole chips\n");
 }
 
+// Its bytes count, and that nothing else does is said.
+TEST_F(HloCommand, SaysOfWhichInstructionsOnlyTheBytesAreKnown) {
+    const std::string file = write(lone("f32[64]", "f32[64]", "cholesky", "lower=true"), "m.txt");
+    const SortedJson json = SortedJson::parse(podsim({"hlo", "stats", file, "--json", "-"}).out);
+    EXPECT_EQ(json["unknown_opcodes"], SortedJson({{"cholesky", 1}}));
+    EXPECT_EQ(json["hbm_bytes"], 512);
+    EXPECT_THAT(podsim({"hlo", "stats", file}).out,
+                HasSubstr("instruction cholesky: 1, of which only the bytes are known\n"));
+    EXPECT_THAT(podsim({"hlo", "run", file, "--chip", "v5e", "--slice", "1x1"}).out,
+                HasSubstr("note: of instructions cholesky only the bytes are known\n"));
+}
+
 TEST_F(HloCommand, Stats) {
     const std::string file = write(
         lone("f32[64]", "f32[1]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),

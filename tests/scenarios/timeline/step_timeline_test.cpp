@@ -8,7 +8,10 @@
 #include <set>
 #include <sstream>
 
+#include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/trace/trace_events.h"
+#include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "tests/scenarios/timeline/timeline_support.h"
@@ -168,6 +171,44 @@ TEST(StepTimeline, OfAPipelineHasAProcessForEveryStage) {
         std::ranges::count_if(
             timeline.flows, [](const Flow& flow) { return flow.from.process != flow.to.process; }),
         24);
+}
+
+class PipelineTimeline : public CommandTest {};
+
+// Chips of a stage end at different times; which of another stage ends last is not the partner of the one shown (3 and 4 of 8 arrows led back
+// in time). 4 microbatches forward and back between two stages are 8 messages.
+TEST_F(PipelineTimeline, StagesShowChipsThatExchangeTheirMessages) {
+    for (const char* const machine : {"slice: 2x2x2, slices: 2}\nmesh: {pipeline: slice, fsdp: x z",
+                                      "slice: 2x4x2}\nmesh: {pipeline: z, fsdp: x"}) {
+        SCOPED_TRACE(machine);
+        const Scenario scenario = load_scenario(
+            write("hardware: {chip: v5p, profile: ideal, " + std::string(machine) +
+                  ", tensor: y}\n"
+                  "model: {layers: 4, d_model: 1024, d_ff: 4096, heads: 8, kv_heads: 8, "
+                  "vocabulary: 4096}\n"
+                  "batch: {tokens: 256Ki, sequence: 1024}\n"
+                  "training: {microbatches: 4, schedule: 1f1b}\n"));
+        const StepResult result = simulate_with_trail(scenario);
+        const StepTrail& trail = *result.trail;
+        ASSERT_EQ(trail.run.partners.size(), 2U);
+        const auto rank = [&](std::size_t program, const char* axis) {
+            const topology::Places& folded = trail.step.layout.folded;
+            const int chip = trail.run.partners[program].representative;
+            return scenario.step().mesh.rank(axis, folded.point(chip), folded.slice_of(chip));
+        };
+        EXPECT_EQ(trail.run.partners[trail.run.program].representative,
+                  trail.run.reported().representative);
+        for (const char* const axis : {"fsdp", "tensor"}) {
+            EXPECT_EQ(rank(0, axis), rank(1, axis)) << axis;
+        }
+        std::size_t between = 0;
+        for (const Flow& flow : timeline_of(scenario, trail, Detail::steady).flows) {
+            between += flow.from.process != flow.to.process ? 1 : 0;
+            EXPECT_LE(flow.from.start, flow.to.start);
+            EXPECT_LE(flow.from.end, flow.to.end);
+        }
+        EXPECT_EQ(between, 8U);
+    }
 }
 
 // What is skipped as a repeat, or folded away, is told of as if it had been played.

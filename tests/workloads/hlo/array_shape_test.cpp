@@ -57,7 +57,8 @@ TEST(HloShape, TilesPadTheMostMinorDimensions) {
 TEST(HloShape, FourBitsPackOnlyWhereTheLayoutSaysSo) {
     EXPECT_EQ(stored("u4[1024,512]{1,0:E(4)}"), 1024 * 512 / 2);
     EXPECT_EQ(stored("u4[1024,512]{1,0}"), 1024 * 512);
-    EXPECT_EQ(shape_of("u4[1024,512]{1,0}").bytes().value(), 1024 * 512 / 2);
+    EXPECT_EQ(shape_of("u4[1024,512]{1,0:E(4)}").bytes().value(), 1024 * 512 / 2);
+    EXPECT_EQ(shape_of("u4[1024,512]{1,0}").bytes().value(), 1024 * 512);
 }
 
 TEST(HloShape, BracesBehindABlankAreNoLayout) {

@@ -210,6 +210,51 @@ ENTRY %main (p: f32[10,64], u: f32[1,64], i: s32[], q: f32[64]) -> f32[] {
     EXPECT_EQ(listed.at("start").work.hbm.value(), 3 * 256);
 }
 
+// All matrices are read: 4 x (12 x 5 + 3 x 5 x 7 + 12 x 7 + 3) bytes, of which those of the sizes are no matmul's.
+TEST(HloItems, ARaggedDotReadsTheMatricesOfAllGroups) {
+    const Listed listed = list(R"(
+ENTRY %main (x: f32[12,5], w: f32[3,5,7], g: s32[3]) -> f32[12,7] {
+  %x = f32[12,5] parameter(0)
+  %w = f32[3,5,7] parameter(1)
+  %g = s32[3] parameter(2)
+  ROOT %r = f32[12,7] ragged-dot(%x, %w, %g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
+}
+)");
+    EXPECT_EQ(listed.at("r").work.flops.value(), 2 * 12 * 5 * 7);
+    EXPECT_EQ(listed.at("r").work.hbm.value(), 4 * (60 + 105 + 84 + 3));
+}
+
+// Of `fft` and of what XLA may have one day the bytes are known and no more, also in a fusion; of all others more.
+TEST(HloItems, OpcodesThatNothingIsKnownOf) {
+    const Listed listed = list(R"(
+%inner (x: f32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %y = f32[4] acosh(%x)
+  ROOT %z = f32[4] fold-space(%y)
+}
+ENTRY %main (x: f32[4], i: s32[4]) -> f32[4] {
+  %x = f32[4] parameter(0)
+  %i = s32[4] parameter(1)
+  %sorted = f32[4] sort(%x), dimensions={0}
+  %fused = f32[4] fusion(%x), kind=kLoop, calls=%inner
+  %begun = ((f32[4]), f32[4]) sort-start(%x), calls=%inner
+  %ended = f32[4] sort-done(%begun)
+  ROOT %waves = f32[4] fft(%x), fft_type=FFT
+}
+)");
+    using Names = std::vector<std::string>;
+    const auto unknown = [&](const std::string& name) {
+        return unknown_opcodes(listed.module, listed.module.computations[listed.module.entry]
+                                                  .instructions[listed.at(name).members[0]]);
+    };
+    EXPECT_EQ(unknown("sorted"), Names{});
+    EXPECT_EQ(unknown("fused"), Names{"fold-space"});
+    EXPECT_EQ(unknown("begun"), Names{"fold-space"});
+    EXPECT_EQ(unknown("waves"), Names{"fft"});
+    EXPECT_EQ(listed.at("waves").work.hbm.value(), 32);
+    EXPECT_EQ(listed.at("fused").work.vector.value(), 4 * 4);  // acosh is transcendental
+}
+
 TEST(HloItems, CopiesToTheHostAndIntoVmem) {
     const Listed listed = list(R"(
 %cut (x: f32[64]) -> f32[16] {

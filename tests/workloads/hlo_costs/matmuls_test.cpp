@@ -13,10 +13,11 @@ namespace podsim::workloads::hlo {
 namespace {
 
 Matmul matmul(const std::string& left, const std::string& right, const std::string& result,
-              const std::string& rest) {
+              const std::string& rest, const std::string& sizes = "s32[1]") {
     const Module module = read_module(
-        fmt::format("e {{\n a = {} parameter(0)\n b = {} parameter(1)\n c = {} {}\n}}\n", left,
-                    right, result, rest),
+        fmt::format("e {{\n a = {} parameter(0)\n b = {} parameter(1)\n s = {} parameter(2)\n c = "
+                    "{} {}\n}}\n",
+                    left, right, sizes, result, rest),
         "m");
     const Computation& computation = module.computations[0];
     return matmul_of(module, computation, computation.root_instruction());
@@ -38,6 +39,53 @@ TEST(HloMatmuls, DotsWithBatchAndSeveralContractedDimensions) {
     expect_shape(matmul("f32[4]", "f32[4]", "f32[]",
                         "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
                  1, 4, 1, 1);
+}
+
+// Whatever the groups divide, 2 b m k n FLOPs: every row meets one matrix, every part of the contraction one group, every batch is in one.
+TEST(HloMatmuls, RaggedDotsInTheirThreeModes) {
+    // 8192 rows of 4096, 8 groups of 1024 on average: 2 x 8192 x 4096 x 4096.
+    const Matmul rows =
+        matmul("bf16[8192,4096]", "bf16[8,4096,4096]", "bf16[8192,4096]",
+               "ragged-dot(a, b, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+               "lhs_ragged_dims={0}, rhs_group_dims={0}",
+               "s32[8]");
+    expect_shape(rows, 1024, 4096, 4096, 8);
+    EXPECT_EQ(rows.flops(), 2.0 * 8192 * 4096 * 4096);
+    // With 2 batches of 12 rows, 3 groups: 6 matmuls of 4 x 5 x 7.
+    expect_shape(matmul("f32[2,12,5]", "f32[3,2,5,7]", "f32[2,12,7]",
+                        "ragged-dot(a, b, s), lhs_batch_dims={0}, rhs_batch_dims={1}, "
+                        "lhs_contracting_dims={2}, rhs_contracting_dims={2}, lhs_ragged_dims={1}, "
+                        "rhs_group_dims={0}",
+                        "s32[2,3]"),
+                 4, 5, 7, 6);
+    // The gradient of the matrices: 12 rows are contracted, 4 in each of 3 groups, each with a result of 5 x 7.
+    expect_shape(matmul("f32[12,5]", "f32[12,7]", "f32[3,5,7]",
+                        "ragged-dot(a, b, s), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+                        "lhs_ragged_dims={0}",
+                        "s32[3]"),
+                 5, 4, 7, 3);
+    // 6 batches, whichever group they are in.
+    expect_shape(matmul("f32[6,4,5]", "f32[6,5,7]", "f32[6,4,7]",
+                        "ragged-dot(a, b, s), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                        "lhs_contracting_dims={2}, rhs_contracting_dims={1}, lhs_ragged_dims={0}",
+                        "s32[3]"),
+                 4, 5, 7, 6);
+    EXPECT_THROW(matmul("f32[4,5]", "f32[3,5,7]", "f32[4,7]",
+                        "ragged-dot(a, b, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+                        "rhs_group_dims={0}"),
+                 sim::InputError);
+    EXPECT_THROW(matmul("f32[4,5]", "f32[3,5,7]", "f32[4,7]",
+                        "ragged-dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+                        "lhs_ragged_dims={0}, rhs_group_dims={0}"),
+                 sim::InputError);
+}
+
+TEST(HloMatmuls, AScaledDotIsADot) {
+    expect_shape(
+        matmul("f8e4m3fn[32,256]", "f8e4m3fn[16,256]", "f32[32,16]",
+               "scaled-dot(a, b, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+               "f8e8m0fnu[32,8]"),
+        32, 256, 16, 1);
 }
 
 TEST(HloMatmuls, ConvolutionsThatAreMatmuls) {

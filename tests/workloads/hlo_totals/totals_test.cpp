@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 #include "sim/base/error.h"
 #include "workloads/hlo/read_module.h"
@@ -138,6 +139,37 @@ ENTRY %main (p: pred[], x: f32[64]) -> f32[64] {
 )",
                                       "m");
     EXPECT_EQ(totals_of(module, {}, {}).collectives.size(), 1U);
+}
+
+/// What the only collective results in, and what a device receives of it.
+std::pair<double, double> bytes_of(const std::string& operand, const std::string& result,
+                                   const std::string& rest) {
+    const Totals totals =
+        totals_of(read_module("e {\n a = " + operand + " parameter(0)\n ROOT r = " + result + " " +
+                                  rest + "\n}\n",
+                              "m"),
+                  {}, {});
+    const CollectiveTotal& one = totals.collectives.begin()->second;
+    return {one.result.value(), one.received.value()};
+}
+
+// 512 x 128 elements, 7/8 of them others': a byte each, and half a byte each where the layout packs them.
+TEST(HloTotals, ElementsOfFourBitsAreAsWideInResultsAsInWhatIsReceived) {
+    const std::string gather = "all-gather(a), replica_groups={{0,1,2,3,4,5,6,7}}, dimensions={0}";
+    EXPECT_EQ(bytes_of("s4[64,128]", "s4[512,128]", gather), std::pair(65536.0, 57344.0));
+    EXPECT_EQ(bytes_of("s4[64,128]{1,0:E(4)}", "s4[512,128]{1,0:E(4)}", gather),
+              std::pair(32768.0, 28672.0));
+}
+
+TEST(HloTotals, WhoSendsToItselfReceivesNothing) {
+    const auto permute = [](const std::string& pairs) {
+        return bytes_of("f32[4]", "f32[4]",
+                        "collective-permute(a), source_target_pairs={" + pairs + "}");
+    };
+    EXPECT_EQ(permute("{0,0},{1,1}"), std::pair(16.0, 0.0));
+    EXPECT_EQ(permute("{0,0},{1,2},{2,1}"), std::pair(16.0, 16.0));
+    EXPECT_EQ(bytes_of("f32[4]", "f32[4]", "collective-broadcast(a), replica_groups={{0},{1}}"),
+              std::pair(16.0, 0.0));
 }
 
 std::string totals_error(const std::string& text) {

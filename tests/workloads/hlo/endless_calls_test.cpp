@@ -1,0 +1,75 @@
+// Which modules are refused for their calls, whatever the order of their text.
+#include "workloads/hlo/endless_calls.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+#include "sim/base/error.h"
+#include "workloads/hlo/read_module.h"
+
+namespace podsim::workloads::hlo {
+namespace {
+
+/// By the reader, which asks for it.
+std::string refused(const std::string& text) {
+    try {
+        read_module(text, "m.txt");
+    } catch (const sim::InputError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+/// c0 computes, c1 calls it, c2 calls c1 ...: as XLA prints them, callees first, or the other way round.
+std::string chain(int calls, bool callees_first) {
+    std::string text;
+    for (int i = 0; i <= calls; ++i) {
+        const std::string name = "c" + std::to_string(i);
+        const std::string one =
+            name + " {\n x = f32[] parameter(0)\n ROOT y = f32[] " +
+            (i == 0 ? "negate(x)" : "call(x), to_apply=c" + std::to_string(i - 1)) + "\n}\n";
+        text = callees_first ? text + one : one + text;
+    }
+    return text;
+}
+
+// Of 4 lines a computation; c65 is the first whose calls go 65 deep, at line 4 x 65 + 1, or behind all that lie above it: 5, or 19935.
+TEST(HloEndlessCalls, HowDeepCallsGoDoesNotDependOnTheOrderOfTheText) {
+    for (const bool callees_first : {true, false}) {
+        EXPECT_EQ(refused(chain(64, callees_first)), "none");
+    }
+    EXPECT_EQ(refused(chain(70, true)), "m.txt:261:1: 'c65' calls others more than 64 deep");
+    EXPECT_EQ(refused(chain(70, false)), "m.txt:21:1: 'c65' calls others more than 64 deep");
+    EXPECT_EQ(refused(chain(20000, true)), "m.txt:261:1: 'c65' calls others more than 64 deep");
+    EXPECT_EQ(refused(chain(20000, false)), "m.txt:79741:1: 'c65' calls others more than 64 deep");
+}
+
+// `a` calls what is in a circle, and is not in it.
+TEST(HloEndlessCalls, WhatCallsItselfIsNamed) {
+    const auto calling = [](const std::string& name, const std::string& callee) {
+        return name + " {\n x = f32[] call(), to_apply=" + callee + "\n}\n";
+    };
+    EXPECT_EQ(refused(calling("a", "c") + calling("b", "c") + calling("c", "b")),
+              "m.txt:4:1: 'b' calls itself");
+    EXPECT_EQ(refused(calling("c", "b") + calling("b", "c") + calling("a", "c")),
+              "m.txt:1:1: 'c' calls itself");
+    EXPECT_EQ(refused(calling("a", "a")), "m.txt:1:1: 'a' calls itself");
+}
+
+// Of 11 instructions each, of which 10 call the computation before: they reach 1, 21, 221, ..., and t8 222222221.
+TEST(HloEndlessCalls, WhatReachesTooMuchIsRefused) {
+    std::string text = "t0 {\n ROOT x = f32[] constant(1)\n}\n";
+    for (int i = 1; i < 10; ++i) {
+        text += "t" + std::to_string(i) + " {\n x = f32[] constant(1)\n";
+        for (int call = 0; call < 10; ++call) {
+            text += " y" + std::to_string(call) + " = f32[] call(), to_apply=t" +
+                    std::to_string(i - 1) + "\n";
+        }
+        text += "}\n";
+    }
+    // A computation of 11 instructions has 13 lines; t8 begins behind 3 + 7 x 13 of them.
+    EXPECT_EQ(refused(text), "m.txt:95:1: 't8' reaches more than 100 million instructions");
+}
+
+}  // namespace
+}  // namespace podsim::workloads::hlo
