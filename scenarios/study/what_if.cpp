@@ -1,11 +1,8 @@
 #include "scenarios/study/what_if.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <exception>
-#include <limits>
-#include <span>
 #include <string_view>
 
 #include "scenarios/simulate/step_memory.h"
@@ -29,57 +26,32 @@ struct Condition {
     const char* meaning;
     const char*
         links;  ///< it is about links of this class, and left out where a step does not use them
-    void (*change)(Scenario&, double faster);  ///< `faster`: of links, so many times
+    void (*change)(Scenario&);
 };
 
 constexpr sim::BytesPerSecond kNoTime = sim::BytesPerSecond::infinity();
 constexpr sim::FlopsPerSecond kNoWork = sim::FlopsPerSecond::infinity();
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-/// Beside a kernel a burst takes more than its part of a shared HBM, so that links which are somewhat faster may save more than the
-/// fastest.
-constexpr double kFaster[] = {2, 4, kNoLimit};
-constexpr double kOnlyNoLimit[] = {kNoLimit};
-
-/// So many times what the HBM of a chip gives, a link keeps nothing waiting that the HBM at its ends does not, nor do links that pass on
-/// what tens of chips send; and their demands are whole numbers that the kernel can add.
-constexpr double kBeyondHbm = 256;
-
-bool hbm_bounds_links(const Scenario& scenario) {
-    return scenario.hardware.hbm == HbmRule::shared &&
-           std::isfinite(scenario.hardware.chip.hbm_bandwidth.value.value());
-}
-
-/// Across a link of infinite rate nothing would be read or written of a shared HBM.
-void speed_up(const Scenario& scenario, sim::BytesPerSecond& rate, double faster) {
-    if (faster < kNoLimit) {
-        rate *= faster;
-    } else {
-        rate = hbm_bounds_links(scenario) ? kBeyondHbm * scenario.hardware.chip.hbm_bandwidth.value
-                                          : kNoTime;
-    }
-}
-
 constexpr Condition kConditions[] = {
-    {"ici=inf", "faster links between chips: no time but latency and HBM's", "ici",
-     [](Scenario& s, double faster) {
-         speed_up(s, s.hardware.chip.ici_one_way_book.value, faster);
-         speed_up(s, s.hardware.chip.ici_one_way_vendor.value, faster);
+    {"ici=inf", "links between chips take no time but latency", "ici",
+     [](Scenario& s) {
+         s.hardware.chip.ici_one_way_book.value = kNoTime;
+         s.hardware.chip.ici_one_way_vendor.value = kNoTime;
      }},
-    {"dcn=inf", "a faster data-centre network: no time but latency and HBM's", "dcn",
-     [](Scenario& s, double faster) { speed_up(s, s.hardware.chip.dcn_per_host.value, faster); }},
-    {"pcie=inf", "faster PCIe: no time but latency and HBM's", "pcie",
-     [](Scenario& s, double faster) { speed_up(s, s.hardware.chip.pcie_one_way.value, faster); }},
+    {"dcn=inf", "the data-centre network takes no time but latency", "dcn",
+     [](Scenario& s) { s.hardware.chip.dcn_per_host.value = kNoTime; }},
+    {"pcie=inf", "PCIe takes no time but latency", "pcie",
+     [](Scenario& s) { s.hardware.chip.pcie_one_way.value = kNoTime; }},
     {"hbm=inf", "no operation waits for HBM", "",
-     [](Scenario& s, double /*faster*/) { s.hardware.chip.hbm_bandwidth.value = kNoTime; }},
+     [](Scenario& s) { s.hardware.chip.hbm_bandwidth.value = kNoTime; }},
     {"mxu=inf", "matmuls take no time but HBM's", "",
-     [](Scenario& s, double /*faster*/) {
+     [](Scenario& s) {
          s.hardware.chip.bf16_flops.value = kNoWork;
          s.hardware.chip.int8_ops.value = kNoWork;
          s.hardware.chip.fp8_flops.value = kNoWork;
      }},
     {"latency=0", "no link has latency", "",
-     [](Scenario& s, double /*faster*/) {
+     [](Scenario& s) {
          topology::ChipSpec& chip = s.hardware.chip;
          for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
              latency->value = sim::Seconds(0);
@@ -88,7 +60,7 @@ constexpr Condition kConditions[] = {
 };
 
 constexpr Condition kNoRemat{"no remat", "nothing is computed twice, whether or not it fits", "",
-                             [](Scenario& s, double /*faster*/) {
+                             [](Scenario& s) {
                                  s.step().plan.remat.policy = workloads::RematPolicy::none;
                                  s.hardware.chip.hbm_capacity.value = sim::Bytes::infinity();
                              }};
@@ -102,8 +74,7 @@ bool uses(const StepResult& result, std::string_view links) {
 /// A ceiling whose run is still to come.
 struct Run {
     std::size_t ceiling = 0;  ///< its place in the list
-    void (*change)(Scenario&, double) = nullptr;
-    double faster = kNoLimit;
+    void (*change)(Scenario&) = nullptr;
 };
 
 struct Finding {
@@ -115,7 +86,7 @@ Finding run_under(const Run& run, const Scenario& scenario, Fold fold, const Wha
                   Watch* watch, StepMemory& memory) {
     try {
         Scenario changed = scenario;
-        run.change(changed, run.faster);
+        run.change(changed);
         const StepOptions of_step{.reuse = options.reuse,
                                   .explain = false,
                                   .compiled_for = options.reschedule ? nullptr : &scenario.hardware,
@@ -141,14 +112,8 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
     std::vector<Ceiling> ceilings;
     std::vector<Run> runs;
     const auto add = [&](const Condition& condition) {
-        const bool several = *condition.links != 0 && hbm_bounds_links(scenario);
-        for (const double faster :
-             several ? std::span<const double>(kFaster) : std::span<const double>(kOnlyNoLimit)) {
-            runs.push_back({ceilings.size(), condition.change, faster});
-        }
-        // Faster links need not be used as such.
-        ceilings.push_back(
-            {condition.name, condition.meaning, several ? result.step_time : sim::Time::max()});
+        runs.push_back({ceilings.size(), condition.change});
+        ceilings.push_back({condition.name, condition.meaning, {}});
     };
     for (const Condition& condition : kConditions) {
         const std::string_view links = condition.links;
@@ -177,8 +142,7 @@ std::vector<Ceiling> what_if(const Scenario& scenario, const StepResult& result,
             if (outcome.error) {
                 std::rethrow_exception(outcome.error);
             }
-            sim::Time& shortest = ceilings[runs[i].ceiling].step_time;
-            shortest = std::min(shortest, outcome.step_time);
+            ceilings[runs[i].ceiling].step_time = outcome.step_time;
         },
         [] { return false; });
     return ceilings;

@@ -18,9 +18,7 @@ struct WhatIfOptions {
 
 /// The step simulated again, once for each of
 ///   ici=inf, dcn=inf, pcie=inf  links of that class without a time of their own, latency kept (only classes
-///                               that the step uses). With a shared HBM what they carry is still read and
-///                               written there: the shortest of the step itself and those with links 2 and 4 times as
-///                               fast and 256 times as fast as the HBM
+///                               that the step uses)
 ///   hbm=inf, mxu=inf            memory, or matmuls, without a time of their own
 ///   latency=0                   of every link
 ///   no remat                    nothing computed twice, whether or not it fits (only with remat)
