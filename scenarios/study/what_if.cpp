@@ -33,14 +33,14 @@ constexpr sim::BytesPerSecond kNoTime = sim::BytesPerSecond::infinity();
 constexpr sim::FlopsPerSecond kNoWork = sim::FlopsPerSecond::infinity();
 
 constexpr Condition kConditions[] = {
-    {"ici=inf", "links between chips take no time but latency", "ici",
+    {"ici=inf", "links between chips, and the HBM at their ends, take no time but latency", "ici",
      [](Scenario& s) {
          s.hardware.chip.ici_one_way_book.value = kNoTime;
          s.hardware.chip.ici_one_way_vendor.value = kNoTime;
      }},
-    {"dcn=inf", "the data-centre network takes no time but latency", "dcn",
+    {"dcn=inf", "the data-centre network, and the HBM at its ends, take no time but latency", "dcn",
      [](Scenario& s) { s.hardware.chip.dcn_per_host.value = kNoTime; }},
-    {"pcie=inf", "PCIe takes no time but latency", "pcie",
+    {"pcie=inf", "PCIe, and the HBM at its ends, take no time but latency", "pcie",
      [](Scenario& s) { s.hardware.chip.pcie_one_way.value = kNoTime; }},
     {"hbm=inf", "no operation waits for HBM", "",
      [](Scenario& s) { s.hardware.chip.hbm_bandwidth.value = kNoTime; }},
