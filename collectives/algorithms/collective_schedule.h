@@ -14,15 +14,16 @@
 // distance j ahead, farthest first, once its own contribution is ready and the partial sum from behind has arrived.
 // A phase begins at a member when that member's previous phase has ended there.
 //
-// Who goes first at a link. On rings chunk sizes double, 1, 2, 4, ..., and the last is as large as the one before it; with lines among the
-// factors, and where all are taken in one order, they are alike (chunk_sizes in parts.h):
+// Who goes first at a link. Chunk sizes double, 1, 2, 4, ..., and the last is as large as the one before it; in one order, and in two with
+// lines among the factors, they are alike (chunk_sizes in parts.h):
 //   AllGather       the earlier phase, of one phase the smaller chunk
 //   ReduceScatter   the earlier phase, of one phase the larger chunk
 //   AllReduce       the phases that gather, but for the last, as in an AllGather; then those that reduce, the larger
 //                   chunk and of one chunk the earlier phase; at the end the last phases, the smaller chunk
 // The last phase of a gather has most of the bytes, and it begins when the other factors are done with its chunk: links
-// idle when they wait for that, so it comes last, and the first chunk is small (docs/collectives.md). Members in
-// several slices: chunks of one size, of which the first `chunks_in_flight` go before the next, and among those the earlier phase.
+// idle when they wait for that, so it comes last, and the first chunk is small (docs/collectives.md). What is
+// reduced along lines in more than two orders, and members in several slices: chunks of one size, of which the first `chunks_in_flight` go
+// before the next, and among those the earlier phase.
 //
 // Of several slices, the members at the same place in each also form a factor: gathered first and
 // reduced last, so that the slices share the work of one array before it leaves them (algorithm `flat`:
@@ -54,9 +55,11 @@ struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
     int chunks = 5;  ///< of each part, of several factors: 1, 2, 4, ... units, the last two alike
     int alike_chunks =
-        24;  ///< of each part at most, where lines are among the factors, or all are taken in one order
-    int chunks_between_slices = 24;    ///< of each part, of a group with members in several slices
-    int chunks_in_flight = 2;          ///< between slices: chunks, all alike, that share a priority
+        24;  ///< of each of one or two parts at most, where lines are among the factors, or all are taken in one order
+    int chunks_in_waves =
+        6;  ///< of each of more parts, where lines are among the factors of what is reduced
+    int chunks_between_slices = 24;  ///< of each part, of a group with members in several slices
+    int chunks_in_flight = 2;        ///< in waves and between slices: chunks that share a priority
     topology::DeadLinks dead_links{};  ///< of the places that are simulated
     sim::Bytes hop_bytes{};  ///< rate x latency of a link: decides when more or longer ways pay
     bool payloads = true;    ///< false: schedules of rings and lines leave theirs out

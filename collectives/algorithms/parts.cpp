@@ -120,7 +120,7 @@ std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>
     if (!several && (call.group().size() < 2 || call.algorithm != Algorithm::weighted)) {
         return {1};
     }
-    if (several && rings) {
+    if (parts.size() > kFewOrders || (several && rings)) {
         std::vector<int> sizes(static_cast<std::size_t>(options.chunks), 1);
         for (std::size_t c = 1; c < sizes.size(); ++c) {
             sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);

@@ -1,6 +1,7 @@
 // How an array is divided among the orders in which the factors of a group are taken.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "collectives/vocabulary/algorithm.h"
@@ -32,8 +33,11 @@ std::vector<Part> divide(const topology::Lattice& slice, const Group& group, Alg
 
 struct ScheduleOptions;
 
-/// Sizes of the chunks of each part within a slice, in units of the first; `rings`: all factors are. Several parts on rings: 1, 2, 4, ...,
-/// the last as large as the one before it. Several with lines among the factors, or all by `weighted` in one order: alike,
+/// More orders than these fill each other's gaps, whatever the factors.
+inline constexpr std::size_t kFewOrders = 2;
+
+/// Sizes of the chunks of each part within a slice, in units of the first; `rings`: all factors are. Several parts on rings, and many:
+/// 1, 2, 4, ..., the last as large as the one before it. Two with lines among the factors, or all by `weighted` in one order: alike,
 /// ScheduleOptions::alike_chunks; fewer, but at least half of them, where a member's block holds less than as many times what a link carries
 /// in a hop's latency. With phases of T_i seconds one after the other, m chunks are through after max T_i + (sum of the other T_i) / m.
 std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>& parts, bool rings,

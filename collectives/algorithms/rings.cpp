@@ -40,7 +40,12 @@ void ScheduleBuilder::plan_chunks(const CollectiveCall& call, const ScheduleOpti
         for (std::size_t i = 0; i < group_.size(); ++i) {
             rings = rings && roles_.ring(static_cast<int>(i));
         }
-        chunk_sizes_ = chunk_sizes(call, result_.parts, rings, options);
+        // Of what is reduced along lines in many orders the first chunks go before the others.
+        const bool in_waves = motions_.reduces && !rings && result_.parts.size() > kFewOrders;
+        chunks_in_flight_ = in_waves ? options.chunks_in_flight : 0;
+        chunk_sizes_ = in_waves
+                           ? std::vector<int>(static_cast<std::size_t>(options.chunks_in_waves), 1)
+                           : chunk_sizes(call, result_.parts, rings, options);
     }
     result_.chunks = static_cast<int>(chunk_sizes_.size());
     chunk_units_ = std::accumulate(chunk_sizes_.begin(), chunk_sizes_.end(), 0);

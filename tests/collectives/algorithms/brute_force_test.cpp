@@ -73,7 +73,7 @@ TEST(BruteForceTest, SeveralAxes) {
                 c.operation = operation;
                 c.algorithm = Algorithm::weighted;
                 c.v = sim::Bytes(3e6);
-                c.options.chunks = c.options.alike_chunks = 3;
+                c.options.chunks = c.options.alike_chunks = c.options.chunks_in_waves = 3;
                 c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
                 expect_equal(c);
                 ASSERT_FALSE(HasFailure());
@@ -89,6 +89,7 @@ TEST(BruteForceTest, RandomCases) {
         Case c = random_case(random, 8, 24);
         c.options.chunks = std::min(c.options.chunks, 3);
         c.options.alike_chunks = std::min(c.options.alike_chunks, 3);
+        c.options.chunks_in_waves = std::min(c.options.chunks_in_waves, 3);
         expect_equal(c);
         ASSERT_FALSE(HasFailure());
     }
@@ -142,7 +143,7 @@ TEST(BruteForceTest, TwistedSlices) {
                                                                          : Algorithm::two_way;
                         c.v = sim::Bytes(1e4 * group_size(c.group));
                         c.options.message_cap = sim::Bytes(cap);
-                        c.options.chunks = c.options.alike_chunks = 1;
+                        c.options.chunks = c.options.alike_chunks = c.options.chunks_in_waves = 1;
                         c.link = {.rate = sim::BytesPerSecond(9e10),
                                   .latency = sim::Seconds(latency)};
                         expect_equal(c);

@@ -56,6 +56,8 @@ Case make_gathering(const topology::Lattice& slice, const Group& group, Operatio
     c.v = sim::Bytes(kBlock * group_size(group));
     c.options.chunks = 3;
     c.options.alike_chunks = 4;
+    c.options.chunks_in_waves = 2;
+    c.options.chunks_in_flight = 1;
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     return c;
 }
@@ -139,6 +141,7 @@ TEST(DataCarryingTest, ThreeAxes) {
                     Case c = make_gathering(slice, whole_axes(slice), operation, info.algorithm);
                     c.options.chunks = slice.size() > 32 ? 1 : 3;
                     c.options.alike_chunks = slice.size() > 32 ? 1 : 4;
+                    c.options.chunks_in_waves = slice.size() > 32 ? 1 : 2;
                     c.options.message_cap = sim::Bytes(kShareCaps[turn / 3 % 2]);
                     prove_gathering(c);
                     ASSERT_FALSE(HasFailure());

@@ -46,7 +46,8 @@ Case make_twisted(const topology::Lattice& slice, const Group& group, Operation 
     c.group = group;
     c.algorithm = algorithm;
     c.v = sim::Bytes(48e3 * group_size(group));
-    c.options.chunks = c.options.alike_chunks = slice.size() > 100 ? 1 : 3;
+    c.options.chunks = c.options.alike_chunks = c.options.chunks_in_waves =
+        slice.size() > 100 ? 1 : 3;
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     return c;
 }

@@ -175,12 +175,15 @@ private:
         return chunks;
     }
 
-    /// Chunks double on rings, and are alike with lines or where phases follow each other in one order.
+    /// In one order, and in two along lines, chunks are alike; else they double, but what many orders reduce along lines goes in waves.
     void set_chunks(std::size_t orders) {
         const bool in_phases = case_.group.size() > 1 && case_.algorithm == Algorithm::weighted;
-        const bool grow = orders > 1 && std::ranges::all_of(
-                                            case_.group, [&](const auto& f) { return is_ring(f); });
+        const bool rings =
+            std::ranges::all_of(case_.group, [&](const auto& f) { return is_ring(f); });
+        waves_ = orders > 2 && !rings && case_.operation != Operation::all_gather;
+        const bool grow = !waves_ && orders > 1 && (orders > 2 || rings);
         const int count = orders == 1 && !in_phases ? 1
+                          : waves_                  ? case_.options.chunks_in_waves
                           : grow                    ? case_.options.chunks
                                                     : alike_chunks();
         for (int chunk = 0; chunk < count; ++chunk) {
@@ -191,6 +194,9 @@ private:
     }
 
     std::array<int, 3> goes(int chunk, int phase, bool reduce) const {
+        if (waves_) {
+            return {chunk / case_.options.chunks_in_flight, phase, 0};
+        }
         if (case_.operation != Operation::all_reduce) {
             return {phase, reduce ? -chunk : chunk, 0};
         }
@@ -383,6 +389,7 @@ private:
 
     const Case& case_;
     const bool whole_twisted_;
+    bool waves_ = false;
     std::vector<int> chunks_;  ///< sizes in units
     int units_ = 0;
     std::vector<Message> messages_;

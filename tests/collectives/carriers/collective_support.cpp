@@ -86,6 +86,7 @@ std::string describe(const Case& c) {
     }
     text << ", V " << c.v.value() << " B, cap " << c.options.message_cap.value() << " B, "
          << c.options.chunks << " to " << c.options.alike_chunks << " chunks, "
+         << c.options.chunks_in_waves << " in waves of " << c.options.chunks_in_flight << ", "
          << c.options.hop_bytes.value() << " B a hop, rate " << c.link.rate.value()
          << " B/s, latency " << c.link.latency.value() << " s, "
          << (c.link.rule == sim::LatencyRule::additive ? "additive" : "floor") << ", from "
@@ -222,6 +223,8 @@ Case random_case(Random& random, int longest, int most) {
     c.options.message_cap = sim::Bytes(random.coin() ? c.v.value() : block / random.between(1, 4));
     c.options.chunks = random.between(1, 5);
     c.options.alike_chunks = random.between(1, 5);
+    c.options.chunks_in_waves = random.between(1, 5);
+    c.options.chunks_in_flight = random.between(1, 3);
     c.options.hop_bytes = random.coin() ? sim::Bytes{} : sim::Bytes(block / random.between(1, 6));
     c.link.rate = random.below(6) == 0 ? sim::BytesPerSecond::infinity()
                                        : sim::BytesPerSecond(random.pick(kRates));

@@ -41,7 +41,7 @@ Case whole(const OperationInfo& row, const topology::Lattice& slice) {
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     c.options.message_cap = sim::Bytes(20e3);
     c.options.hop_bytes = sim::Bytes(9e3);
-    c.options.chunks = c.options.alike_chunks = 2;
+    c.options.chunks = c.options.alike_chunks = c.options.chunks_in_waves = 2;
     c.ends = {.root = {1, 0, 0}, .to = {0, 1, 0}, .shift = 2};
     return c;
 }
