@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "tests/collectives/carriers/brute_force_chunks.h"
 #include "tests/collectives/carriers/brute_force_routes.h"
 
 namespace podsim::collectives {
@@ -164,33 +167,13 @@ private:
         return static_cast<Clock>(std::ceil(bytes / case_.link.rate.value() * 1e12));
     }
 
-    /// As many as a member's block holds a hop's bytes, from half of the most up to that.
-    int alike_chunks() const {
-        int chunks = case_.options.alike_chunks;
-        const double block = case_.v.value() / group_size(case_.group);
-        while (2 * (chunks - 1) >= case_.options.alike_chunks &&
-               chunks * case_.options.hop_bytes.value() > block) {
-            --chunks;
-        }
-        return chunks;
-    }
-
-    /// In one order, and in two along lines, chunks are alike; else they double, but what many orders reduce along lines goes in waves.
     void set_chunks(std::size_t orders) {
-        const bool in_phases = case_.group.size() > 1 && case_.algorithm == Algorithm::weighted;
         const bool rings =
             std::ranges::all_of(case_.group, [&](const auto& f) { return is_ring(f); });
-        waves_ = orders > 2 && !rings && case_.operation != Operation::all_gather;
-        const bool grow = !waves_ && orders > 1 && (orders > 2 || rings);
-        const int count = orders == 1 && !in_phases ? 1
-                          : waves_                  ? case_.options.chunks_in_waves
-                          : grow                    ? case_.options.chunks
-                                                    : alike_chunks();
-        for (int chunk = 0; chunk < count; ++chunk) {
-            const bool grows = grow && chunk > 0 && chunk + 1 < count;
-            chunks_.push_back(chunk == 0 ? 1 : chunks_.back() * (grows ? 2 : 1));
-            units_ += chunks_.back();
-        }
+        BruteForceChunks chunks = brute_force_chunks(case_, orders, rings);
+        waves_ = chunks.waves;
+        chunks_ = std::move(chunks.sizes);
+        units_ = std::accumulate(chunks_.begin(), chunks_.end(), 0);
     }
 
     std::array<int, 3> goes(int chunk, int phase, bool reduce) const {
