@@ -11,6 +11,7 @@
 #include "scenarios/lower/build_machine.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
+#include "workloads/program/alike_work.h"
 #include "workloads/program/axis_names.h"
 #include "workloads/roofline/ici_traffic.h"
 
@@ -155,6 +156,8 @@ private:
                                 step_.workload.schedules, watch_);
         std::size_t longest = 0;
         for (std::size_t p = 0; p < programs_.size(); ++p) {
+            timed_.emplace_back(programs_[p]);
+            scheduled_.emplace_back(programs_[p]);
             step_.workload.graphs[p].tasks.reserve(programs_[p].ops.size());
             longest = std::max(longest, programs_[p].ops.size());
         }
@@ -181,13 +184,18 @@ private:
         sim::TaskGraph& graph = step_.workload.graphs[program];
         sim::Task task;
         task.after = op.after;
-        durations_.set(op, task);
+        const Durations::Timed& timed =
+            timed_[program].of(index, [&] { return durations_.timed(op); });
+        task.duration = timed.duration;
+        task.demand = timed.demand;
         if (std::holds_alternative<workloads::Compute>(op.work)) {
             mark(program, op.layer, index);
         } else if (std::holds_alternative<workloads::HostTransfer>(op.work)) {
             task.operation = shared(program, schedules.of_host_transfer(op), Purpose::weights);
         } else if (const auto* collective = std::get_if<workloads::Collective>(&op.work)) {
-            task.operation = shared(program, schedules.of_collective(op), collective->purpose);
+            const std::uint32_t schedule =
+                scheduled_[program].of(index, [&] { return schedules.of_collective(op); });
+            task.operation = shared(program, schedule, collective->purpose);
         } else {
             task.operation = handover(program, op, schedules);
         }
@@ -347,6 +355,8 @@ private:
     const topology::DeviceMesh& mesh_;
     const AchievedHardware& hardware_;
     const Durations durations_;
+    std::vector<workloads::OfAlike<Durations::Timed>> timed_;   ///< [program]
+    std::vector<workloads::OfAlike<std::uint32_t>> scheduled_;  ///< [program]: of collectives
     KnownCollectives& known_;
     Watch* watch_;
     LoweredStep step_;
@@ -385,11 +395,13 @@ bool retime(const workloads::StepPrograms& programs, const AchievedHardware& har
     bool changed = std::exchange(step.workload.machine.memory_rate, memory) != memory;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
         const std::vector<workloads::Op>& ops = programs.programs[p].ops;
-        for (std::size_t i = 0; i < ops.size(); ++i) {
+        workloads::OfAlike<Durations::Timed> timed(programs.programs[p]);
+        for (workloads::OpIndex i = 0; i < ops.size(); ++i) {
             sim::Task& task = step.workload.graphs[p].tasks[i];
-            const std::pair before(task.duration, task.demand);
-            durations.set(ops[i], task);
-            changed = changed || std::pair(task.duration, task.demand) != before;
+            const auto& [duration, demand] = timed.of(i, [&] { return durations.timed(ops[i]); });
+            changed = changed || task.duration != duration || task.demand != demand;
+            task.duration = duration;
+            task.demand = demand;
         }
     }
     return changed;

@@ -68,11 +68,9 @@ Durations::Timed Durations::timed(const workloads::Compute& work) const {
     return {duration, duration.ps == 0 ? 0 : std::llround(work.hbm.value() / duration.seconds())};
 }
 
-void Durations::set(const workloads::Op& op, sim::Task& task) const {
+Durations::Timed Durations::timed(const workloads::Op& op) const {
     const auto* const work = std::get_if<workloads::Compute>(&op.work);
-    const Timed of_op = work != nullptr ? timed(*work) : Timed{of(op), 0};
-    task.duration = of_op.duration;
-    task.demand = of_op.demand;
+    return work != nullptr ? timed(*work) : Timed{of(op), 0};
 }
 
 sim::Time Durations::of(const workloads::Op& op) const {

@@ -1,9 +1,10 @@
 // How fast a machine computes: ideally, for estimates, and as reached, for what is simulated.
 #pragma once
 
+#include <cstdint>
+
 #include "scenarios/spec/hardware.h"
 #include "sim/base/time.h"
-#include "sim/workload/task_graph.h"
 #include "workloads/analytic/machine_rates.h"
 #include "workloads/program/step_program.h"
 
@@ -39,8 +40,7 @@ public:
     [[nodiscard]] static sim::Time host_transfer() { return {}; }
     /// Of an operation of a step, which is one of these.
     [[nodiscard]] sim::Time of(const workloads::Op& op) const;
-    /// Its task takes that long, and asks for that.
-    void set(const workloads::Op& op, sim::Task& task) const;
+    [[nodiscard]] Timed timed(const workloads::Op& op) const;
 
 private:
     workloads::MachineRates rates_;

@@ -7,6 +7,7 @@
 #include "scenarios/simulate/step_size.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
+#include "workloads/program/alike_work.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
@@ -20,6 +21,7 @@ std::shared_ptr<const BuiltStep> build_step_of(const Scenario& scenario, StepMem
         BuiltStep one{.plan = step.plan, .programs = {}};
         one.programs = workloads::build_stages_that_fit(step.model, one.plan, usable,
                                                         [&] { tell(watch, Phase::building); });
+        workloads::find_alike(one.programs);
         return one;
     });
     if (step.plan.overlap.schedule == workloads::SchedulePolicy::chain) {
@@ -27,11 +29,12 @@ std::shared_ptr<const BuiltStep> build_step_of(const Scenario& scenario, StepMem
     }
     const AchievedHardware compiled(compiled_for != nullptr ? *compiled_for : scenario.hardware);
     try {
-        return std::make_shared<const BuiltStep>(
-            BuiltStep{built->plan,
-                      workloads::hide_latency(built->programs, built->plan.overlap,
-                                              operation_times(built->programs, compiled, step.mesh),
-                                              scenario.hardware.chip.hbm_capacity.value)});
+        BuiltStep ordered{built->plan, workloads::hide_latency(
+                                           built->programs, built->plan.overlap,
+                                           operation_times(built->programs, compiled, step.mesh),
+                                           scenario.hardware.chip.hbm_capacity.value)};
+        workloads::find_alike(ordered.programs);
+        return std::make_shared<const BuiltStep>(std::move(ordered));
     } catch (const sim::InputError& error) {
         throw error.at({scenario.file, 0, 0});
     }

@@ -35,6 +35,8 @@ struct MatmulShape {
     double k = 0;
     double n = 0;
     double count = 1;
+
+    friend bool operator==(const MatmulShape&, const MatmulShape&) = default;
 };
 
 /// Steps of a kernel's grid that are alike: while the tile of one is computed, the blocks of the next are moved.
@@ -47,6 +49,8 @@ struct KernelStep {
         0;  ///< elementwise operations that the vector unit does while the tile is computed
     double cores = 1;   ///< that go through their steps side by side
     bool loop = false;  ///< inside the kernel, not of its grid: the next begins at once
+
+    friend bool operator==(const KernelStep&, const KernelStep&) = default;
 };
 
 /// Work of one chip. FLOPs are those of the algorithm, without padding; 2 m k n a matmul unless
@@ -77,6 +81,8 @@ struct Compute {
         false;  ///< the kernel of the operation before it, which goes through all runs of a step: it has no start of its own
     int host_turns =
         0;  ///< of inference: times that the chip waits for its host to prepare what comes next
+
+    friend bool operator==(const Compute&, const Compute&) = default;
 };
 
 /// What a collective is for: decides its priority and the row of the report it appears in.
@@ -110,6 +116,8 @@ struct Handover {
     std::uint32_t peer = 0;  ///< the stage of the other end
     Purpose purpose = Purpose::pipeline;
     sim::Bytes bytes;  ///< of one chip
+
+    friend bool operator==(const Handover&, const Handover&) = default;
 };
 
 /// A tensor on its way between a chip's HBM and its host's memory, over the chip's PCIe link, beside the chain.
@@ -165,6 +173,8 @@ struct StepProgram {
     /// The first operation of each turn, ascending: a pass over a layer, an end of the model, the optimizer. What is computed
     /// in one belongs to it; gathers of weights and reductions of gradients may stand in another.
     std::vector<OpIndex> turns{};
+    /// [operation]: the first that does the same work (alike_work.h). Empty: not found out.
+    std::vector<OpIndex> first_alike{};
     /// Of a step that generates tokens, the first operation of its first decode step, behind the prefill; 0: it has none.
     OpIndex first_decode = 0;
     /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collectives/catalogue/bounds.h"
+#include "workloads/program/alike_work.h"
 #include "workloads/roofline/known_kinds.h"
 #include "workloads/roofline/least_traffic.h"
 
@@ -31,11 +32,13 @@ public:
         program_ = program;
         sum_ = {};
         on_trees_.clear();
-        for (const Op& op : programs_.programs[program].ops) {
-            if (const auto* handover = std::get_if<Handover>(&op.work)) {
+        const std::vector<Op>& ops = programs_.programs[program].ops;
+        OfAlike<Share> shares(programs_.programs[program]);
+        for (OpIndex op = 0; op < ops.size(); ++op) {
+            if (const auto* handover = std::get_if<Handover>(&ops[op].work)) {
                 add(*handover);
-            } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
-                add(*collective);
+            } else if (const auto* collective = std::get_if<Collective>(&ops[op].work)) {
+                add(shares.of(op, [&] { return share_of(*collective); }));
             }
         }
         for (std::size_t number = 0; number < on_trees_.size(); ++number) {
@@ -65,32 +68,63 @@ private:
         }
     }
 
-    void add(const Collective& collective) {
-        const std::size_t number = members_.number(collective.axes);
-        const auto& [group, across] = members_[number];
-        if (across.length > 1) {
-            return;
+    /// What one collective adds.
+    struct Share {
+        bool within_slices = false;
+        unsigned axes = 0;
+        collectives::LeastTraffic least{};
+        sim::Bytes carried;
+        int axis = 0;
+        double along_axis = 0;
+        std::optional<collectives::LeastCarried> between_ends;
+        std::size_t members = 0;
+        double on_trees = 0;
+    };
+
+    Share share_of(const Collective& collective) {
+        Share share;
+        share.members = members_.number(collective.axes);
+        const auto& [group, across] = members_[share.members];
+        share.within_slices = across.length == 1;
+        if (!share.within_slices) {
+            return share;
         }
-        const unsigned axes = collectives::axes_mask(group);
+        share.axes = collectives::axes_mask(group);
         const int members = collectives::group_size(group);
         if (collective.step && collective.step->senders) {
-            const collectives::LeastTraffic least = shifted(collective, members);
-            count(axes, least, least.mean);
-            sum_.carried.add_along(group.front().axis, least.mean.value() * group.front().stride);
-            return;
+            share.least = shifted(collective, members);
+            share.carried = share.least.mean;
+            share.axis = group.front().axis;
+            share.along_axis = share.least.mean.value() * group.front().stride;
+            return share;
         }
-        const collectives::LeastTraffic least =
+        share.least =
             collective.operation == collectives::Operation::permute ? permuted(collective, members)
             : collective.loads.empty()
                 ? collectives::least_traffic(collective.operation, members, collective.bytes)
                 : exchanged(collective, program_ % collective.loads.size());
-        const auto& carried = carried_of(collective, group);
-        count(axes, least, carried ? carried->all : least.mean);
-        if (carried) {
-            carry(*carried);
-        } else if (members > 1) {
-            on_trees_.resize(std::max(on_trees_.size(), number + 1));
-            on_trees_[number] += least.mean.value() / (members - 1);
+        share.between_ends = carried_of(collective, group);
+        share.carried = share.between_ends ? share.between_ends->all : share.least.mean;
+        if (!share.between_ends && members > 1) {
+            share.on_trees = share.least.mean.value() / (members - 1);
+        }
+        return share;
+    }
+
+    void add(const Share& share) {
+        if (!share.within_slices) {
+            return;
+        }
+        count(share.axes, share.least, share.carried);
+        if (share.along_axis > 0) {
+            sum_.carried.add_along(share.axis, share.along_axis);
+        }
+        if (share.between_ends) {
+            carry(*share.between_ends);
+        }
+        if (share.on_trees > 0) {
+            on_trees_.resize(std::max(on_trees_.size(), share.members + 1));
+            on_trees_[share.members] += share.on_trees;
         }
     }
 

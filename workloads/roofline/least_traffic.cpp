@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "collectives/catalogue/bounds.h"
+#include "workloads/program/alike_work.h"
 #include "workloads/roofline/known_kinds.h"
 
 namespace podsim::workloads {
@@ -87,17 +88,21 @@ MemoryTraffic memory_traffic(const StepPrograms& programs, std::size_t program,
         sum.each += each;
         sum.mean += mean;
     };
-    for (const Op& op : programs.programs[program].ops) {
-        if (const auto* collective = std::get_if<Collective>(&op.work)) {
-            const MemoryTraffic more =
-                memory_of(*collective, program, known.of(collective->axes), rates);
+    const std::vector<Op>& ops = programs.programs[program].ops;
+    OfAlike<MemoryTraffic> traffic(programs.programs[program]);
+    for (OpIndex op = 0; op < ops.size(); ++op) {
+        const Work& work = ops[op].work;
+        if (const auto* collective = std::get_if<Collective>(&work)) {
+            const MemoryTraffic& more = traffic.of(op, [&] {
+                return memory_of(*collective, program, known.of(collective->axes), rates);
+            });
             add(more.each, more.mean);
-        } else if (const auto* handover = std::get_if<Handover>(&op.work)) {
+        } else if (const auto* handover = std::get_if<Handover>(&work)) {
             const bool leaves = way_of(*handover, program, programs, mesh).slices != 0;
             if (takes_time(leaves ? rates.between_slices.pcie : rates.ici_one_way)) {
                 add(handover->bytes, handover->bytes);
             }
-        } else if (const auto* transfer = std::get_if<HostTransfer>(&op.work)) {
+        } else if (const auto* transfer = std::get_if<HostTransfer>(&work)) {
             if (takes_time(rates.between_slices.pcie)) {
                 add(transfer->bytes, transfer->bytes);
             }

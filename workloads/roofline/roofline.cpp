@@ -7,6 +7,7 @@
 
 #include "collectives/catalogue/bounds.h"
 #include "workloads/analytic/compute_time.h"
+#include "workloads/program/alike_work.h"
 #include "workloads/roofline/ici_traffic.h"
 #include "workloads/roofline/known_kinds.h"
 #include "workloads/roofline/least_traffic.h"
@@ -39,16 +40,20 @@ collectives::LeastTraffic traffic_between_slices(const StepPrograms& programs, s
                                                  const topology::DeviceMesh& mesh) {
     collectives::LeastTraffic sum{};
     KnownMembers known(mesh);
-    for (const Op& op : programs.programs[program].ops) {
-        if (const auto* handover = std::get_if<Handover>(&op.work)) {
+    const std::vector<Op>& ops = programs.programs[program].ops;
+    OfAlike<collectives::LeastTraffic> traffic(programs.programs[program]);
+    for (OpIndex op = 0; op < ops.size(); ++op) {
+        if (const auto* handover = std::get_if<Handover>(&ops[op].work)) {
             if (way_of(*handover, program, programs, mesh).slices != 0) {
                 sum += handed(*handover);
             }
-        } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
-            const auto& [group, across] = known.of(collective->axes);
-            sum += collectives::least_traffic(collective->operation, across.length,
-                                              collective->bytes) *
-                   (1.0 / collectives::group_size(group));
+        } else if (const auto* collective = std::get_if<Collective>(&ops[op].work)) {
+            sum += traffic.of(op, [&] {
+                const auto& [group, across] = known.of(collective->axes);
+                return collectives::least_traffic(collective->operation, across.length,
+                                                  collective->bytes) *
+                       (1.0 / collectives::group_size(group));
+            });
         }
     }
     return sum;
@@ -215,9 +220,10 @@ void raise_by_compute(LowerBound& lower, const StepPrograms& programs,
         sim::Seconds compute;
         sim::Seconds vpu;
         sim::Seconds& hbm = kernels.emplace_back();
-        for (const Op& op : program.ops) {
-            if (const auto* work = std::get_if<Compute>(&op.work)) {
-                const ComputeTime time = compute_time(*work, rates);
+        OfAlike<ComputeTime> times(program);
+        for (OpIndex op = 0; op < program.ops.size(); ++op) {
+            if (const auto* work = std::get_if<Compute>(&program.ops[op].work)) {
+                const ComputeTime& time = times.of(op, [&] { return compute_time(*work, rates); });
                 compute += time.mxu;
                 hbm += time.hbm;
                 vpu += time.vpu;
@@ -275,18 +281,24 @@ sim::Seconds roofline_serial(const StepPrograms& programs, const topology::Latti
     };
     sim::Seconds longest;
     for (std::size_t p = 0; p < programs.programs.size(); ++p) {
-        sim::Seconds sum;
-        for (const Op& op : programs.programs[p].ops) {
-            if (const auto* work = std::get_if<Compute>(&op.work)) {
-                const ComputeTime time = compute_time(*work, rates);
-                sum += std::max({time.mxu, time.hbm, time.vpu});
-            } else if (const auto* collective = std::get_if<Collective>(&op.work)) {
-                sum += bound_of(*collective);
-            } else if (const auto* handover = std::get_if<Handover>(&op.work)) {
-                sum += handover_time(*handover, way_of(*handover, p, programs, mesh), slice, rates);
-            } else {
-                sum += at_rate(std::get<HostTransfer>(op.work).bytes, 1, rates.between_slices.pcie);
+        const std::vector<Op>& ops = programs.programs[p].ops;
+        OfAlike<sim::Seconds> times(programs.programs[p]);
+        const auto time_of = [&](const Work& work) {
+            if (const auto* compute = std::get_if<Compute>(&work)) {
+                const ComputeTime time = compute_time(*compute, rates);
+                return std::max({time.mxu, time.hbm, time.vpu});
             }
+            if (const auto* collective = std::get_if<Collective>(&work)) {
+                return bound_of(*collective);
+            }
+            if (const auto* handover = std::get_if<Handover>(&work)) {
+                return handover_time(*handover, way_of(*handover, p, programs, mesh), slice, rates);
+            }
+            return at_rate(std::get<HostTransfer>(work).bytes, 1, rates.between_slices.pcie);
+        };
+        sim::Seconds sum;
+        for (OpIndex op = 0; op < ops.size(); ++op) {
+            sum += times.of(op, [&] { return time_of(ops[op].work); });
         }
         longest = std::max(longest, sum);
     }
