@@ -53,7 +53,8 @@ namespace podsim::collectives {
 
 struct ScheduleOptions {
     sim::Bytes message_cap{4.0 * 1024 * 1024};
-    int chunks = 5;  ///< of each part, of several factors: 1, 2, 4, ... units, the last two alike
+    int chunks =
+        5;  ///< of each part, of several factors, at most: 1, 2, 4, ... units, the last two alike
     int alike_chunks =
         24;  ///< of each of one or two parts at most, where lines are among the factors, or all are taken in one order
     int chunks_in_waves =

@@ -10,25 +10,39 @@
 namespace podsim::collectives {
 namespace {
 
+/// Shares of a collective's time: what waits for hops may cost for a chunk less, and what sums of its phases differ by.
+constexpr double kWorthAChunk = 1e-3;
+constexpr double kRounding = 1e-9;
 constexpr std::size_t kAllOrders = 3;  ///< factors up to which every order is a part
 
-/// load[a][o], scaled so that its largest entry is 1. Of a line, gathering fills the link into its end,
-/// a tree (reduce_broadcast.h) every link alike: length / 2 in the units of a two-way ring's length - 1.
+/// [position]: the time that a part puts on the busiest link along the factor there, for each byte that a member has. Of a line,
+/// gathering fills the link into its end, a tree (reduce_broadcast.h) every link alike: length / 2 in the units of a two-way ring's
+/// length - 1.
+std::vector<double> link_times(const topology::Lattice& slice, const Group& group, const Part& part,
+                               bool trees) {
+    std::vector<double> times;
+    double gathered = 1;
+    for (std::size_t i = 0; i < part.order.size(); ++i) {
+        const topology::AxisFactor& factor = group[static_cast<std::size_t>(part.order[i])];
+        const int length = part.lengths[i];
+        const bool ring = walked_as_ring(slice, group, factor);
+        const double blocks = ring ? (length - 1) / 2.0 : trees ? length / 2.0 : length - 1;
+        times.push_back(blocks * gathered * factor_kind(slice, factor).links_per_hop);
+        gathered *= length;
+    }
+    return times;
+}
+
+/// load[a][o], scaled so that its largest entry is 1.
 LoadTable loads(const topology::Lattice& slice, const Group& group, const std::vector<Part>& parts,
                 bool trees) {
     LoadTable load(group.size(), std::vector<double>(parts.size()));
     double largest = 0;
     for (std::size_t o = 0; o < parts.size(); ++o) {
-        double gathered = 1;
-        for (std::size_t i = 0; i < parts[o].order.size(); ++i) {
-            const auto a = static_cast<std::size_t>(parts[o].order[i]);
-            const int length = parts[o].lengths[i];
-            const FactorKind kind = factor_kind(slice, group[a]);
-            const bool ring = walked_as_ring(slice, group, group[a]);
-            const double blocks = ring ? (length - 1) / 2.0 : trees ? length / 2.0 : length - 1;
-            load[a][o] = blocks * gathered * kind.links_per_hop;
-            largest = std::max(largest, load[a][o]);
-            gathered *= length;
+        const std::vector<double> times = link_times(slice, group, parts[o], trees);
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            load[static_cast<std::size_t>(parts[o].order[i])][o] = times[i];
+            largest = std::max(largest, times[i]);
         }
     }
     for (std::vector<double>& row : load) {
@@ -71,6 +85,90 @@ void set_lengths(const topology::Lattice& slice, const Group& group, std::vector
             part.lengths.push_back(group[static_cast<std::size_t>(index)].length);
         }
     }
+}
+
+/// 1, 2, 4, ..., the last as large as the one before it.
+std::vector<int> growing(int count) {
+    std::vector<int> sizes(static_cast<std::size_t>(count), 1);
+    for (std::size_t c = 1; c < sizes.size(); ++c) {
+        sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);
+    }
+    return sizes;
+}
+
+/// The phases of an AllGather, the i-th of all parts together: earlier ones go first at every link, and within one the chunks in their
+/// order. A ReduceScatter goes through them backwards in time. In units of what a link takes for a member's block.
+class PhaseTimes {
+public:
+    PhaseTimes(const CollectiveCall& call, const std::vector<Part>& parts)
+        : parts_(parts),
+          until_(parts[0].order.size() + 1, std::vector<double>(call.group().size())) {
+        for (const Part& part : parts) {
+            const std::vector<double> times = link_times(call.slice, call.group(), part, false);
+            double hops = 0;
+            for (std::size_t i = 0; i < times.size(); ++i) {
+                const auto f = static_cast<std::size_t>(part.order[i]);
+                const topology::AxisFactor& factor = call.group()[f];
+                const bool ring = walked_as_ring(call.slice, call.group(), factor);
+                hops += factor_kind(call.slice, factor).links_per_hop *
+                        (ring ? part.lengths[i] / 2 : part.lengths[i] - 1);
+                hops_.push_back(hops);
+                until_[i + 1][f] += part.weight * times[i];
+            }
+        }
+        for (std::size_t i = 1; i < until_.size(); ++i) {
+            for (std::size_t f = 0; f < until_[i].size(); ++f) {
+                until_[i][f] += until_[i - 1][f];
+            }
+        }
+    }
+
+    /// How long links wait at the most for a chunk that is not yet through the phase before. `hop`: a link's latency.
+    [[nodiscard]] double longest_wait(const std::vector<int>& sizes, double hop) const {
+        const double units = std::accumulate(sizes.begin(), sizes.end(), 0);
+        double longest = 0;
+        auto hops = hops_.begin();
+        for (const Part& part : parts_) {
+            for (std::size_t i = 0; i + 1 < part.order.size(); ++i, ++hops) {
+                const auto before = static_cast<std::size_t>(part.order[i]);
+                const auto then = static_cast<std::size_t>(part.order[i + 1]);
+                double share = 0;  // of the chunks before
+                for (const int size : sizes) {
+                    const double free = at(i + 1, then, share);
+                    share += size / units;
+                    longest = std::max(longest, at(i, before, share) + *hops * hop - free);
+                }
+            }
+            ++hops;  // the last phase has none behind it
+        }
+        return longest;
+    }
+    /// Of the links along the factor that takes longest, if none waits.
+    [[nodiscard]] double total() const { return std::ranges::max(until_.back()); }
+
+private:
+    /// When links along a factor are done with that share of a phase, if none has waited.
+    [[nodiscard]] double at(std::size_t phase, std::size_t factor, double share) const {
+        return until_[phase][factor] * (1 - share) + until_[phase + 1][factor] * share;
+    }
+
+    const std::vector<Part>& parts_;
+    std::vector<std::vector<double>> until_;  ///< [phase][factor]: of the phases before it
+    std::vector<double> hops_;  ///< of each part, [phase]: one after the other, to its end
+};
+
+/// Chunks that grow, of which more would not help. `hop`: a link's latency.
+std::vector<int> as_few_as_do(const PhaseTimes& phases, int most, double hop) {
+    const auto loses = [&](int count, double of_hop) {
+        return (phases.longest_wait(growing(count), of_hop) -
+                phases.longest_wait(growing(most), of_hop)) /
+               phases.total();
+    };
+    int count = std::min(2, most);
+    while (count < most && (loses(count, 0) > kRounding || loses(count, hop) > kWorthAChunk)) {
+        ++count;
+    }
+    return growing(count);
 }
 
 }  // namespace
@@ -120,15 +218,11 @@ std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>
     if (!several && (call.group().size() < 2 || call.algorithm != Algorithm::weighted)) {
         return {1};
     }
-    if (parts.size() > kFewOrders || (several && rings)) {
-        std::vector<int> sizes(static_cast<std::size_t>(options.chunks), 1);
-        for (std::size_t c = 1; c < sizes.size(); ++c) {
-            sizes[c] = sizes[c - 1] * (c + 1 < sizes.size() ? 2 : 1);
-        }
-        return sizes;
-    }
     const double block = call.bytes.value() / group_size(call.group());
     const double hop = options.hop_bytes.value();
+    if (parts.size() > kFewOrders || (several && rings)) {
+        return as_few_as_do(PhaseTimes(call, parts), options.chunks, hop / block);
+    }
     const int most = options.alike_chunks;
     const int half = (most + 1) / 2;
     return std::vector<int>(

@@ -21,6 +21,7 @@ Case wrapped_case(const topology::Point& shape, unsigned axes, Operation operati
     c.algorithm = Algorithm::weighted;
     c.v = sim::Bytes(axes == 7 ? 1e9 : 1e10);
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-6)};
+    c.options.hop_bytes = sim::Bytes(9e4);
     return c;
 }
 
@@ -93,6 +94,7 @@ TEST(NearBoundTest, NoLinkIdlesWithoutLatency) {
                 continue;
             }
             c.link.latency = {};
+            c.options.hop_bytes = {};
             const Outcome run = run_on(folded(c), c);
             if (operation == Operation::reduce_scatter && c.slice.length(1) == 4 &&
                 c.slice.length(0) == 4 && c.slice.length(2) >= 24) {
@@ -141,6 +143,7 @@ TEST(NearBoundTest, OneOrderGoesThroughItsPhasesInChunks) {
         Case c = wrapped_case({8, 8, 8}, 7, operation);
         c.group = {{0, 2, 2}, {2, 1, 2}};
         c.link.latency = {};
+        c.options.hop_bytes = {};
         const double half = c.v.value() / 2 / c.link.rate.value();
         EXPECT_EQ(physical_bound(c.call(), c.link.rate).value(), half);
         EXPECT_NEAR(run_on(folded(c), c).result.end.seconds(), half * 25 / 24, 1e-7);

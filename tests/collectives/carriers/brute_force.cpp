@@ -167,10 +167,25 @@ private:
         return static_cast<Clock>(std::ceil(bytes / case_.link.rate.value() * 1e12));
     }
 
-    void set_chunks(std::size_t orders) {
-        const bool rings =
-            std::ranges::all_of(case_.group, [&](const auto& f) { return is_ring(f); });
-        BruteForceChunks chunks = brute_force_chunks(case_, orders, rings);
+    std::vector<BruteForceOrder> orders() const {
+        std::vector<BruteForceOrder> all;
+        for (const Part& part : divide(case_.slice, case_.group, case_.algorithm)) {
+            BruteForceOrder& order = all.emplace_back();
+            order.share = part.weight;
+            for (const int factor : part.order) {
+                order.factors.push_back(static_cast<std::size_t>(factor));
+                order.lengths.push_back(case_.group[static_cast<std::size_t>(factor)].length);
+            }
+            if (whole_twisted_) {
+                order.lengths = twisted_lengths(part.order);
+            }
+        }
+        return all;
+    }
+
+    void set_chunks(const std::vector<BruteForceOrder>& orders) {
+        BruteForceChunks chunks =
+            brute_force_chunks(case_, orders, [&](const auto& f) { return is_ring(f); });
         waves_ = chunks.waves;
         chunks_ = std::move(chunks.sizes);
         units_ = std::accumulate(chunks_.begin(), chunks_.end(), 0);
@@ -191,22 +206,15 @@ private:
     }
 
     void write_messages() {
-        const std::vector<Part> parts = divide(case_.slice, case_.group, case_.algorithm);
-        set_chunks(parts.size());
+        const std::vector<BruteForceOrder> parts = orders();
+        set_chunks(parts);
         const int factors = static_cast<int>(case_.group.size());
         for (int part = 0; part < static_cast<int>(parts.size()); ++part) {
-            const Part& p = parts[static_cast<std::size_t>(part)];
-            std::vector<int> lengths;
-            for (const int factor : p.order) {
-                lengths.push_back(case_.group[static_cast<std::size_t>(factor)].length);
-            }
-            if (whole_twisted_) {
-                lengths = twisted_lengths(p.order);
-            }
-            double unit = case_.v.value() * (p.weight / group_size(case_.group) / units_);
+            const BruteForceOrder& p = parts[static_cast<std::size_t>(part)];
+            double unit = case_.v.value() * (p.share / group_size(case_.group) / units_);
             for (int stage = 0; stage < factors; ++stage) {
-                const int factor = p.order[static_cast<std::size_t>(stage)];
-                const int n = lengths[static_cast<std::size_t>(stage)];
+                const int factor = static_cast<int>(p.factors[static_cast<std::size_t>(stage)]);
+                const int n = p.lengths[static_cast<std::size_t>(stage)];
                 for (int chunk = 0; chunk < static_cast<int>(chunks_.size()); ++chunk) {
                     const double block = unit * chunks_[static_cast<std::size_t>(chunk)];
                     if (case_.operation != Operation::all_gather) {
