@@ -293,13 +293,13 @@ TEST_F(CollectiveCommand, SweepsPrintATable) {
                                 " 99.3 %  latency-bound    two-way\n"));
     EXPECT_THAT(text, HasSubstr("bandwidth-bound  two-way\n"));
     EXPECT_THAT(text, HasSubstr(", algorithms picked by auto for each size\n"));
-    // Each size says what it ran: small all-reduces one-shot, large ones on a cube in equal parts.
+    // Each size says what it ran: small all-reduces one-shot, large ones in as many parts as there are orders.
     const std::string picked =
         podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-reduce", "--axes",
                 "xyz", "--bytes", "1e3:1e9:x1000000"})
             .out;
     EXPECT_THAT(picked, HasSubstr("latency-bound    one-shot\n"));
-    EXPECT_THAT(picked, HasSubstr("bandwidth-bound  equal-parts\n"));
+    EXPECT_THAT(picked, HasSubstr("bandwidth-bound  weighted\n"));
 }
 
 TEST_F(CollectiveCommand, SweepsWriteCsvAndTheJsonOfEachSize) {

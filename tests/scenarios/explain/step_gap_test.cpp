@@ -164,7 +164,7 @@ TEST(StepGap, OfOneChipIsItsPaddingAndWhatItsResourcesTakeBeyondEachOther) {
 
 /// Each run without a cause plays this step's 12,000 events: under a limit below them the first of the causes is named.
 TEST(StepGapTest, IsLeftOutWhereARunWouldPlayTooMuch) {
-    const Scenario scenario = crowded(100);
+    const Scenario scenario = crowded(120);
     const StepResult whole = simulate_step(scenario, Fold::automatic, {.reuse = false});
     ASSERT_TRUE(whole.explained);
     ASSERT_GT(whole.played_events, 8192U);

@@ -32,9 +32,9 @@ CollectiveRequest make_request(Operation operation, const std::string& chip,
     return request;
 }
 
-/// Shares of the chunks of a part: of several factors 1, 2, 4, 8, 8 of 23; with lines 24 alike, since the blocks here hold more than 24 times
-/// what a link carries in a hop's latency (45 kB on v5e).
-std::vector<double> chunk_shares(const CollectiveRequest& request) {
+/// Shares of the chunks of a part: of several factors 1, 2, 4, ..., the last two alike, so many in all; with lines 24 alike, since the
+/// blocks here hold more than 24 times what a link carries in a hop's latency (45 kB on v5e).
+std::vector<double> chunk_shares(const CollectiveRequest& request, int chunks) {
     const collectives::Group& group = request.members.group;
     const bool rings = std::ranges::all_of(group, [&](const topology::AxisFactor& factor) {
         return collectives::factor_kind(request.hardware.slice, factor).ring;
@@ -45,13 +45,18 @@ std::vector<double> chunk_shares(const CollectiveRequest& request) {
     if (!rings) {
         return std::vector<double>(24, 1.0 / 24);
     }
-    return {1.0 / 23, 2.0 / 23, 4.0 / 23, 8.0 / 23, 8.0 / 23};
+    const double units = std::exp2(chunks - 1) - 1 + std::exp2(chunks - 2);
+    std::vector<double> shares;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+        shares.push_back(std::exp2(std::min(chunk, chunks - 2)) / units);
+    }
+    return shares;
 }
 
 /// Hops of an AllGather by chip. A phase of a part takes the block of every one of the L members over (L - 1) links of
 /// s chips each, in m messages. Where L is even on a two-way ring, the opposite member's block of one message goes
 /// as two halves, which is one hop more.
-double gather_hops(const CollectiveRequest& request, Algorithm algorithm) {
+double gather_hops(const CollectiveRequest& request, Algorithm algorithm, int chunks) {
     const topology::Lattice& slice = request.hardware.slice;
     const collectives::Group& group = request.members.group;
     double n = 1;
@@ -65,7 +70,7 @@ double gather_hops(const CollectiveRequest& request, Algorithm algorithm) {
             const int length = part.lengths[phase];
             const collectives::FactorKind kind =
                 collectives::factor_kind(slice, group[static_cast<std::size_t>(part.order[phase])]);
-            for (const double share : chunk_shares(request)) {
+            for (const double share : chunk_shares(request, chunks)) {
                 const double m = collectives::message_count(sim::Bytes(held * share),
                                                             request.hardware.message_cap);
                 const bool halves =
@@ -96,6 +101,7 @@ TEST(EventCounts, GatheringCollectives) {
         const char* axes;
         double bytes;
         Algorithm algorithm;
+        int chunks = 1;
     };
     const std::array cases{
         Case{"v5p", "4x4x4", "x", 1e3, Algorithm::two_way},     // one message: halves
@@ -103,20 +109,20 @@ TEST(EventCounts, GatheringCollectives) {
         Case{"v5p", "8x4x4", "x", 1e9, Algorithm::one_way},     // the same hops
         Case{"v5p", "12x4x4", "x/4", 1e8, Algorithm::two_way},  // an odd ring over strides of 4
         Case{"v5e", "8x8", "x", 1e8, Algorithm::two_way},       // a line: its own mean
-        Case{"v5p", "4x4x8", "xyz", 1e9, Algorithm::equal_parts},
-        Case{"v5p", "4x4x8", "xyz", 1e9, Algorithm::weighted},
-        Case{"v5p", "8x8x8", "yz", 3e7, Algorithm::weighted},
-        Case{"v5e", "4x8", "xy", 1e8, Algorithm::weighted},
+        Case{"v5p", "4x4x8", "xyz", 1e9, Algorithm::equal_parts, 3},
+        Case{"v5p", "4x4x8", "xyz", 1e9, Algorithm::weighted, 3},
+        Case{"v5p", "8x8x8", "yz", 3e7, Algorithm::weighted, 2},
+        Case{"v5e", "4x8", "xy", 1e8, Algorithm::weighted, 24},
     };
     for (const Case& c : cases) {
         SCOPED_TRACE(std::string(c.chip) + " " + c.slice + " " + c.axes);
         CollectiveRequest request =
             make_request(Operation::all_gather, c.chip, c.slice, c.axes, c.bytes, c.algorithm);
-        expect_hops(request, gather_hops(request, c.algorithm));
+        expect_hops(request, gather_hops(request, c.algorithm, c.chunks));
         request.operation = Operation::reduce_scatter;
-        expect_hops(request, gather_hops(request, c.algorithm));
+        expect_hops(request, gather_hops(request, c.algorithm, c.chunks));
         request.operation = Operation::all_reduce;
-        expect_hops(request, 2 * gather_hops(request, c.algorithm));
+        expect_hops(request, 2 * gather_hops(request, c.algorithm, c.chunks));
     }
 }
 
@@ -126,7 +132,7 @@ TEST(EventCounts, AllGatherOnAPod) {
         make_request(Operation::all_gather, "v5p", "16x20x28", "xyz", 1e9);
     const CollectiveResult result = simulate_collective(request, Fold::automatic);
     EXPECT_DOUBLE_EQ(static_cast<double>(result.events),
-                     gather_hops(request, result.algorithm) + 1);
+                     gather_hops(request, result.algorithm, 3) + 1);
 }
 
 /// A tree has 2 (n - 1) hops for each message: up and back. 1 GB is 239 messages of at most 4 MiB, made even.
