@@ -102,8 +102,7 @@ private:
         Crossing crossing;
         std::int64_t carried_units = 0;
         Times times;
-        std::int64_t reads = 0;  ///< bytes a second, of the source's memory
-        std::int64_t writes = 0;
+        Memories::Hold hold{};
         typename Pending::Group next{};
         std::uint32_t goes_on_as = kNobody;  ///< a message to the next link
         std::uint32_t what_behind = 0;
@@ -139,7 +138,7 @@ private:
                                        const ServedHop& hop) {
         watch(server, source, hop);
     }
-    void demands_of(ServedHop& hop, std::uint32_t link_class) const;
+    void demands_of(ServedHop& hop, std::uint32_t link_class);
     void reads_and_writes(std::uint32_t server, std::uint32_t source, const ServedHop& hop);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                 Time end) const;

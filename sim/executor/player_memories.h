@@ -12,37 +12,51 @@ namespace podsim::sim {
 /// destination's. Nothing on a link of infinite rate, and nothing of chips in between. Behind a slower link its bytes come as that one
 /// lets them, over all the time for which it holds this one.
 template <class Pending>
-void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) const {
+void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) {
     const TransferPath& path = *hop.crossing.path;
     const Time held = hop.times.end - state_.now;
     const bool reads = held.ps > 0 && hop.crossing.hop == 0;
     const bool writes = held.ps > 0 && hop.crossing.hop + 1 == path.hop_count;
     const std::int64_t whole = state_.whole_rates[link_class];
     if (held == path.hold && whole > 0) {
-        hop.reads = reads ? whole * path.reads : 0;
-        hop.writes = writes ? whole * path.writes : 0;
+        hop.hold.reads = reads ? whole * path.reads : 0;
+        hop.hold.writes = writes ? whole * path.writes : 0;
+    } else {
+        const double rate = held == path.hold
+                                ? hop.crossing.link->rate.value()
+                                : static_cast<double>(path.carried_units) / kCarriedUnit /
+                                      held.seconds();
+        hop.hold.reads = reads ? std::llround(rate * path.reads) : 0;
+        hop.hold.writes = writes ? std::llround(rate * path.writes) : 0;
+    }
+    if (hop.hold.reads == 0 && hop.hold.writes == 0) {
         return;
     }
-    const double rate =
-        held == path.hold ? hop.crossing.link->rate.value()
-                          : static_cast<double>(path.carried_units) / kCarriedUnit / held.seconds();
-    hop.reads = reads ? std::llround(rate * path.reads) : 0;
-    hop.writes = writes ? std::llround(rate * path.writes) : 0;
+    hop.hold.message = {hop.crossing.number, hop.crossing.transfer, 0,
+                        static_cast<std::uint16_t>(hop.crossing.hop), path.copies};
+    hop.hold.end = hop.times.end;
+    if (state_.memories.together()) {
+        const LiveOperation& operation = state_.operations[hop.crossing.number];
+        const Hop& link = operation.schedule->hops[path.first_hop + hop.crossing.hop];
+        state_.memories.prepare(hop.hold, operation.first_server + state_.server_of(0, link.port),
+                                link.shift, path.destination_shift);
+    }
 }
 
 /// A message begins to cross a link.
 template <class Pending>
 void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source,
                                        const ServedHop& hop) {
-    const Crossing& crossing = hop.crossing;
-    if (hop.reads > 0 || hop.writes > 0) {
-        state_.memories.begin_hold(
-            server,
-            {crossing.number, crossing.transfer, source, static_cast<std::uint16_t>(crossing.hop),
-             crossing.path->copies},
-            state_.machine.shifted(crossing.path->destination_shift, source), hop.reads, hop.writes,
-            hop.times.end);
+    if (hop.hold.reads == 0 && hop.hold.writes == 0) {
+        return;
     }
+    if (state_.memories.together()) {
+        state_.memories.begin_hold_together(hop.hold, source);
+        return;
+    }
+    state_.memories.begin_hold(
+        server, hop.hold, source,
+        state_.machine.shifted(hop.crossing.path->destination_shift, source));
 }
 
 /// What the work asks for over the time that it takes at this place.
@@ -59,7 +73,9 @@ void Player<Pending>::begin_work(std::uint32_t place, std::uint32_t task, const 
 template <class Pending>
 void Player<Pending>::wake_memory(std::uint32_t place) {
     for (const std::uint32_t task : state_.memories.wake(place, state_.now)) {
-        end_task(place, task);
+        for (const std::uint32_t member : state_.memories.wakes_with(place)) {
+            end_task(member, task);
+        }
     }
 }
 

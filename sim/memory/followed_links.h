@@ -9,13 +9,22 @@
 #include "sim/base/time.h"
 #include "sim/memory/few.h"
 #include "sim/memory/held_message.h"
+#include "sim/memory/shared_server.h"
 
 namespace podsim::sim {
 
 struct FollowedLink {
+    /// A stream at a place's memory.
+    struct Late {
+        std::uint32_t place = 0;
+        SharedServer::Key key;
+
+        friend bool operator==(const Late&, const Late&) = default;
+    };
+
     HeldMessage message;
-    Time due;                                                 ///< when it would have been free
-    Few<std::pair<std::uint32_t, std::uint32_t>, 2> streams;  ///< (place, kind), late
+    Time due;              ///< when it would have been free
+    Few<Late, 2> streams;  ///< that are late
 };
 
 /// By server, each with room of its own: finding one is reading it.

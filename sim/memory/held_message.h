@@ -13,6 +13,8 @@ struct HeldMessage {
     std::uint32_t source = 0;
     std::uint16_t hop = 0;
     std::uint16_t copies = 1;  ///< at the same places, on links that are not simulated
+
+    friend bool operator==(const HeldMessage&, const HeldMessage&) = default;
 };
 
 struct MessageId {

@@ -6,140 +6,187 @@
 #include "sim/memory/at_risk.h"
 
 namespace podsim::sim {
+namespace {
 
-Memories::Memories(const Workload& workload)
+/// On fewer places what is shared out is sooner worked out for each.
+constexpr std::size_t kManyPlaces = 64;
+
+}  // namespace
+
+Memories::Memories(const Workload& workload) : Memories(workload, graphs_at_risk(workload)) {}
+
+Memories::Memories(const Workload& workload, const std::vector<bool>& at_risk)
     : rate_(workload.machine.memory_rate),
-      places_(places_for(workload)),
-      slots_(places_.size()),
-      late_(places_.size()) {
-    servers_.resize(places_.size(), SharedServer(rate_));
-    overdue_.resize(places_.size());
+      together_(!at_risk.empty() && workload.machine.places >= kManyPlaces &&
+                StreamWays::lead_back(workload.machine)),
+      groups_(workload, at_risk, together_),
+      ways_(workload.machine),
+      late_(at_risk.empty() ? 0 : workload.machine.places) {}
+
+void Memories::begin_work(std::uint32_t place, std::uint32_t resource, std::uint32_t task,
+                          std::int64_t demand, Time alone, Time now) {
+    const std::uint32_t number = groups_.number_of(place);
+    MemoryGroup& group = groups_[number];
+    if (!group.at_risk || demand == 0 || alone.ps == 0) {
+        return;
+    }
+    const StreamBegun begun{
+        .owner = {kWork, resource}, .task = task, .demand = demand, .end = now + alone};
+    if (together_) {
+        groups_.begins_at(groups_.number_of(begun), place);
+        return;
+    }
+    group.begin(group.find_slot(begun.owner), begun);
+    settle_if_many(number);
 }
 
-/// None where the demands fit everywhere.
-std::vector<Memories::Place> Memories::places_for(const Workload& workload) {
-    const std::vector<bool> at_risk = graphs_at_risk(workload);
-    std::vector<Place> places(at_risk.empty() ? 0 : workload.machine.places);
-    for (std::size_t place = 0; place < places.size(); ++place) {
-        places[place].at_risk = at_risk[workload.graph_of_place[place]];
+void Memories::prepare(Hold& hold, std::uint32_t row, std::uint32_t hop_shift,
+                       std::uint32_t to_shift) {
+    const auto begun = [&](std::uint32_t kind, std::int64_t demand) {
+        const bool writes = kind == MemoryGroup::kWrite;
+        return StreamBegun{.owner = {kind, ways_.number({.writes = writes,
+                                                         .row = row,
+                                                         .hop_shift = hop_shift,
+                                                         .to_shift = writes ? to_shift : 0})},
+                           .message = hold.message,
+                           .demand = demand * hold.message.copies,
+                           .end = hold.end};
+    };
+    std::uint32_t read = MemoryGroups::kNone;
+    if (hold.reads > 0) {
+        hold.begun = read = groups_.number_of(begun(MemoryGroup::kRead, hold.reads));
     }
-    return places;
+    if (hold.writes > 0) {
+        const std::uint32_t written = groups_.number_of(
+            begun(MemoryGroup::kWrite, hold.writes), ways_.destinations(to_shift), read);
+        hold.begun = hold.reads > 0 ? read : written;
+    }
 }
 
 void Memories::settle(Time now) {
-    for (const std::uint32_t place : unsettled_) {
-        settle(place, now);
+    groups_.take_begun(
+        [&](std::uint32_t made) {
+            const MemoryGroup& group = groups_[made];
+            if (group.unsettled) {
+                unsettled_.push_back(made);
+            }
+            if (group.any_followed()) {
+                to_post_.push_back({group.wake, group.places.front()});
+            }
+        },
+        [&](std::uint32_t number, const StreamBegun& begun) {
+            MemoryGroup& group = groups_[number];
+            if (begun.owner.kind == MemoryGroup::kOverdue) {
+                group.overdue.push_back(begun.task);
+                return;
+            }
+            group.begin(group.find_slot(begun.owner), begun);
+            settle_if_many(number);
+        });
+    for (const std::uint32_t group : unsettled_) {
+        settle_group(group, now);
     }
     unsettled_.clear();
 }
 
-void Memories::settle(std::uint32_t place, Time now) {
-    Place& at = places_[place];
-    at.unsettled = false;
-    const bool more = at.bound > rate_ && asks_too_much(place, now);
+void Memories::settle_group(std::uint32_t number, Time now) {
+    MemoryGroup& group = groups_[number];
+    group.unsettled = false;
+    const bool more = group.bound > rate_ && group.asks_too_much(now, rate_);
     if (more) {
-        follow(place, now);
+        group.follow(now);
     }
-    if (!std::exchange(at.ended, false) && !more) {
+    if (!std::exchange(group.ended, false) && !more) {
         return;
     }
-    SharedServer& server = servers_[place];
-    server.share_out(now);
-    for (const SharedServer::Stream& stream : server.streams()) {
+    group.server.share_out(now);
+    for (const SharedServer::Stream& stream : group.server.streams()) {
         if (more && stream.key.kind != kWork && stream.share < stream.demand) {
-            hold_up(place, stream.key);
+            hold_up(group, stream.key);
         }
     }
-    set_wake(place);
+    set_wake(group);
 }
 
-bool Memories::asks_too_much(std::uint32_t place, Time now) {
-    Place& at = places_[place];
-    if (at.wake <= now && any_followed(place)) {
-        at.followed = servers_[place].demand(now);
+/// Messages' streams get less than they ask for: their links are held until the streams end.
+void Memories::hold_up(MemoryGroup& group, SharedServer::Key key) {
+    if (std::ranges::find(group.held, key) != group.held.end()) {
+        return;
     }
-    at.bound = at.followed;
-    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
-        StreamSlots::Load& load = slots_.load(place, slot);
-        load.demand = load.end > now ? load.demand : 0;
-        at.bound += load.demand;
-    }
-    return at.bound > rate_;
-}
-
-void Memories::follow(std::uint32_t place, Time now) {
-    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
-        StreamSlots::Load& load = slots_.load(place, slot);
-        if (load.demand > 0) {
-            const SharedServer::Key key = slots_.stream(place, slot).key();
-            const std::uint32_t alike =
-                key.kind == kWork ? 1 : slots_.message_on(key.number).copies;
-            servers_[place].add(key, load.demand / alike, load.end - now, now, alike);
-            places_[place].bound -= std::exchange(load.demand, 0);
-        }
+    group.held.push_back(key);
+    const std::size_t slot = group.find_slot(key);
+    for (const std::uint32_t place : group.places) {
+        hold_up(group, slot, place);
     }
 }
 
-/// A message's stream gets less than it asks for: its link is held until the stream ends.
-void Memories::hold_up(std::uint32_t place, SharedServer::Key key) {
-    const std::uint32_t server = key.number;
-    const bool known = links_.contains(server);
-    if (!known) {
-        const HeldMessage& message = slots_.message_on(server);
-        links_.add(server, message, slots_.load(place, slots_.find_slot(place, key)).end);
+void Memories::hold_up(const MemoryGroup& group, std::size_t slot, std::uint32_t place) {
+    const SharedServer::Key key = group.streams[slot].owner;
+    const std::uint32_t server = link(key, place);
+    if (!links_.contains(server)) {
+        HeldMessage message = group.streams[slot].message;
+        message.source = together_ ? ways_.source(key.number, place) : message.source;
+        links_.add(server, message, group.loads[slot].end);
         held_on_.push_back(server);
         late_.find_or_add(id_of(message)).links.push_back(server);
     }
-    auto& streams = links_[server].streams;
-    const std::pair stream(place, key.kind);
-    if (!streams.contains(stream)) {
-        streams.push_back(stream);
-    }
+    links_[server].streams.push_back({place, key});
 }
 
-void Memories::set_wake(std::uint32_t place) {
-    Place& at = places_[place];
-    const SharedServer& server = servers_[place];
-    at.bound += server.asked() - at.followed;
-    at.followed = server.asked();
-    const Time next = server.empty() ? kNoWake : server.next_end();
-    if (next != at.wake) {
-        at.wake = next;
-        if (next != kNoWake) {
-            to_post_.push_back({next, place});
+void Memories::set_wake(MemoryGroup& group) {
+    group.bound += group.server.asked() - group.followed;
+    group.followed = group.server.asked();
+    const Time next = group.server.empty() ? MemoryGroup::kNoWake : group.server.next_end();
+    if (next != group.wake) {
+        group.wake = next;
+        if (next != MemoryGroup::kNoWake) {
+            to_post_.push_back({next, group.places.front()});
         }
     }
 }
 
 bool Memories::ends_now(std::uint32_t place, std::uint32_t task, Time now) {
-    if (!any_followed(place) || !servers_[place].unfinished({kWork, task}, now)) {
+    MemoryGroup& group = groups_.of(place);
+    if (!group.any_followed() || !group.server.unfinished({kWork, task}, now)) {
         return true;
     }
-    overdue_[place].push_back(task);
+    if (together_) {
+        const StreamBegun overdue{
+            .owner = {MemoryGroup::kOverdue, 0}, .task = task, .demand = 0, .end = {}};
+        groups_.begins_at(groups_.number_of(overdue), place);
+    } else {
+        group.overdue.push_back(task);
+    }
     return false;
 }
 
 const std::vector<std::uint32_t>& Memories::wake(std::uint32_t place, Time now) {
     ended_tasks_.clear();
-    if (places_[place].wake != now) {
+    const std::uint32_t number = groups_.number_of(place);
+    MemoryGroup& group = groups_[number];
+    if (group.wake != now) {
         return ended_tasks_;  // posted before the shares changed
     }
     ended_streams_.clear();
-    servers_[place].take_ended(now, ended_streams_);
-    for (const auto& [kind, number] : ended_streams_) {
-        if (kind == kWork) {
-            if (std::erase(overdue_[place], number) != 0) {
-                ended_tasks_.push_back(number);
+    group.server.take_ended(now, ended_streams_);
+    for (const SharedServer::Key& key : ended_streams_) {
+        if (key.kind == kWork) {
+            if (std::erase(group.overdue, key.number) != 0) {
+                ended_tasks_.push_back(key.number);
             }
-        } else if (links_.contains(number)) {
-            auto& streams = links_[number].streams;
-            if (streams.erase(std::pair(place, kind)) && streams.empty()) {
-                link_ended(number, now);
+        } else if (std::erase(group.held, key) != 0) {
+            for (const std::uint32_t member : group.places) {
+                const std::uint32_t server = link(key, member);
+                auto& streams = links_[server].streams;
+                streams.erase({member, key});
+                if (streams.empty()) {
+                    link_ended(server, now);
+                }
             }
         }
     }
-    places_[place].ended = true;
-    settle_later(place);
+    group.ended = true;
+    settle_later(number);
     return ended_tasks_;
 }
 
@@ -162,8 +209,8 @@ void Memories::link_ended(std::uint32_t server, Time now) {
 }
 
 bool Memories::has_ended(std::uint32_t server, Time now) {
-    return std::ranges::none_of(links_[server].streams, [&](const auto& stream) {
-        return servers_[stream.first].unfinished({stream.second, server}, now);
+    return std::ranges::none_of(links_[server].streams, [&](const FollowedLink::Late& late) {
+        return groups_.of(late.place).server.unfinished(late.key, now);
     });
 }
 
@@ -189,25 +236,32 @@ bool Memories::arrives(const MessageId& message, Time now) {
 }
 
 bool Memories::settled_up() const {
-    return links_.empty() && late_.empty() && std::ranges::all_of(servers_, &SharedServer::empty) &&
-           std::ranges::all_of(overdue_, &std::vector<std::uint32_t>::empty);
+    return links_.empty() && late_.empty() &&
+           std::ranges::all_of(groups_, [](const MemoryGroup& group) {
+               return group.server.empty() && group.overdue.empty();
+           });
 }
 
 std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time now) const {
     std::vector<StreamState> all;
-    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
-        const auto& [demand, end] = slots_.load(place, slot);
+    const MemoryGroup& group = groups_.of(place);
+    const auto key_at = [&](SharedServer::Key key) {
+        key.number = key.kind == kWork ? key.number : link(key, place);
+        return key;
+    };
+    for (std::size_t slot = 0; slot < group.loads.size(); ++slot) {
+        const auto& [demand, end] = group.loads[slot];
         if (demand > 0 && end > now) {
-            all.push_back({.key = slots_.stream(place, slot).key(),
+            all.push_back({.key = key_at(group.streams[slot].key()),
                            .demand = demand,
                            .left = Work{demand} * (end.ps - now.ps)});
         }
     }
-    for (const SharedServer::Stream& stream : servers_[place].streams()) {
+    for (const SharedServer::Stream& stream : group.server.streams()) {
         const bool overdue =
             stream.key.kind == kWork &&
-            std::ranges::find(overdue_[place], stream.key.number) != overdue_[place].end();
-        all.push_back({.key = stream.key,
+            std::ranges::find(group.overdue, stream.key.number) != group.overdue.end();
+        all.push_back({.key = key_at(stream.key),
                        .demand = stream.demand,
                        .followed = true,
                        .overdue = overdue,
@@ -218,21 +272,25 @@ std::vector<Memories::StreamState> Memories::streams(std::uint32_t place, Time n
 }
 
 std::optional<Time> Memories::wake_of(std::uint32_t place) const {
-    return any_followed(place) ? std::optional(places_[place].wake) : std::nullopt;
+    const MemoryGroup& group = groups_.of(place);
+    return group.any_followed() ? std::optional(group.wake) : std::nullopt;
 }
 
 void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std::uint32_t tasks,
                     const ImageOf& image_of) {
     for (const std::uint32_t place : places) {
-        skip_streams(place, later_by, tasks);
-        places_[place].wake += any_followed(place) ? later_by : Time{};
-        for (std::uint32_t& task : overdue_[place]) {
-            task += tasks;
+        MemoryGroup& group = groups_.of(place);
+        if (group.places.front() != place) {
+            continue;
+        }
+        group.skip(later_by, tasks);
+    }
+    for (MemoryGroup& group : groups_) {
+        for (MemoryGroup::Stream& stream : group.streams) {
+            const std::uint32_t operation = stream.message.operation;
+            stream.message.operation = image_of(operation).value_or(operation);
         }
     }
-    slots_.for_each_message([&](HeldMessage& message) {
-        message.operation = image_of(message.operation).value_or(message.operation);
-    });
     for (const std::uint32_t server : links_.servers()) {
         FollowedLink& link = links_[server];
         if (const auto image = image_of(link.message.operation)) {
@@ -248,15 +306,6 @@ void Memories::skip(const std::vector<std::uint32_t>& places, Time later_by, std
             }
         }
     });
-}
-
-void Memories::skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks) {
-    for (std::size_t slot = 0; slot < slots_.count(place); ++slot) {
-        slots_.load(place, slot).end += later_by;
-        slots_.stream(place, slot).task += tasks;
-    }
-    servers_[place].skip(
-        later_by, [&](SharedServer::Key& key) { key.number += key.kind == kWork ? tasks : 0; });
 }
 
 }  // namespace podsim::sim

@@ -28,8 +28,10 @@
 #include "sim/memory/followed_links.h"
 #include "sim/memory/held_message.h"
 #include "sim/memory/late_messages.h"
+#include "sim/memory/memory_group.h"
+#include "sim/memory/memory_groups.h"
 #include "sim/memory/shared_server.h"
-#include "sim/memory/stream_slots.h"
+#include "sim/memory/stream_ways.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::sim {
@@ -51,53 +53,60 @@ public:
         Time time;
         std::uint32_t place = 0;
     };
+    /// A message crosses a link until `end`, later than now: it, and each of its copies, reads its source's memory and
+    /// writes its destination's at these demands; 0: it does not. The same for all that do so at this instant from other sources.
+    struct Hold {
+        HeldMessage message{};  ///< without its source
+        std::int64_t reads = 0;
+        std::int64_t writes = 0;
+        Time end;
+        std::uint32_t begun = 0;  ///< MemoryGroups::number_of, where places are taken together
+    };
 
     explicit Memories(const Workload& workload);
 
     /// Whether the demands can exceed the memory anywhere; where not, nobody need call what follows.
-    [[nodiscard]] bool active() const { return !places_.empty(); }
+    [[nodiscard]] bool active() const { return !groups_.empty(); }
     /// Whether the demands can exceed that place's memory.
-    [[nodiscard]] bool at_risk(std::uint32_t place) const { return places_[place].at_risk; }
+    [[nodiscard]] bool at_risk(std::uint32_t place) const { return groups_.of(place).at_risk; }
 
     /// Work of the place begins that takes `alone` at its demand.
     void begin_work(std::uint32_t place, std::uint32_t resource, std::uint32_t task,
-                    std::int64_t demand, Time alone, Time now) {
-        if (places_[place].at_risk && demand > 0 && alone.ps > 0) {
-            const std::size_t slot = slots_.find_slot(place, {kWork, resource});
-            begin(place, slots_.load(place, slot), demand, now + alone);
-            slots_.stream(place, slot).task = task;
-            settle_if_many(place);
-        }
-    }
+                    std::int64_t demand, Time alone, Time now);
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
-    /// A message crosses a link until `end`, later than now: it, and each of its copies, reads its source's memory and
-    /// writes that of `to` at these demands; 0: it does not.
-    void begin_hold(std::uint32_t server, const HeldMessage& message, std::uint32_t to,
-                    std::int64_t reads, std::int64_t writes, Time end) {
-        StreamSlots::OfLink& link = slots_.of_link(server);
-        link.message = message;
-        const std::uint32_t from = message.source;
-        if (reads > 0 && places_[from].at_risk) {
-            begin(from, slots_.load_of(from, {kRead, server}, link.read), reads * message.copies,
-                  end);
-            settle_if_many(from);
+    /// Whether places that do the same are taken together, so that holds are to be prepared.
+    [[nodiscard]] bool together() const { return together_; }
+    /// Makes a hold known, before it begins, by where the link of a message lies: `row`, its number less that of its place, and the shifts
+    /// from the source there and to the destination.
+    void prepare(Hold& hold, std::uint32_t row, std::uint32_t hop_shift, std::uint32_t to_shift);
+    /// From that source and to that destination.
+    void begin_hold(std::uint32_t server, const Hold& hold, std::uint32_t source,
+                    std::uint32_t to) {
+        if (hold.reads > 0) {
+            begin(source, {MemoryGroup::kRead, server}, hold, source);
         }
-        if (writes > 0 && places_[to].at_risk) {
-            begin(to, slots_.load_of(to, {kWrite, server}, link.written), writes * message.copies,
-                  end);
-            settle_if_many(to);
+        if (hold.writes > 0) {
+            begin(to, {MemoryGroup::kWrite, server}, hold, source);
         }
+    }
+    /// The same where places are taken together.
+    void begin_hold_together(const Hold& hold, std::uint32_t source) {
+        groups_.begins_at(hold.begun, source);
     }
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
     bool arrives(const MessageId& message, Time now);
     /// Whether any message may arrive later than its links alone would have it.
     [[nodiscard]] bool any_late() const { return !late_.empty(); }
 
-    /// An event of the place: tasks that end late now, until the next, while links and messages are kept for the next
-    /// two calls.
+    /// An event of the place: tasks that end late now at each of wakes_with(), until the next, while links and messages are kept for
+    /// the next two calls.
     const std::vector<std::uint32_t>& wake(std::uint32_t place, Time now);
+    /// Places whose memory is that of the place.
+    [[nodiscard]] const std::vector<std::uint32_t>& wakes_with(std::uint32_t place) const {
+        return groups_.of(place).places;
+    }
     /// Calls use(FreedLink), use(Arriving) for those since the last call.
     template <class Use>
     void take_freed(const Use& use) {
@@ -109,7 +118,9 @@ public:
     }
     [[nodiscard]] bool any_freed() const { return !freed_.empty() || !arriving_.empty(); }
     /// Whether something has happened that `settle` has not seen.
-    [[nodiscard]] bool any_unsettled() const { return !unsettled_.empty(); }
+    [[nodiscard]] bool any_unsettled() const {
+        return !unsettled_.empty() || groups_.any_begun();
+    }
     /// Shares the memories of the places to which something has happened at this instant, until the next two calls.
     void settle(Time now);
     /// The same with use(Wake), and with use(server) where links are held until they are among the freed.
@@ -122,9 +133,7 @@ public:
         take(held_on_, use);
     }
 
-    static constexpr std::uint32_t kWork = StreamSlots::kWork;    ///< number: task
-    static constexpr std::uint32_t kRead = StreamSlots::kRead;    ///< number: server
-    static constexpr std::uint32_t kWrite = StreamSlots::kWrite;  ///< number: server
+    static constexpr std::uint32_t kWork = MemoryGroup::kWork;  ///< number: task
 
     /// Whether all that was followed has been read and written, to the last byte, and holds nothing up.
     [[nodiscard]] bool settled_up() const;
@@ -132,7 +141,7 @@ public:
     // What reuse must know of the state.
     /// A stream that has not ended.
     struct StreamState {
-        SharedServer::Key key;
+        SharedServer::Key key;  ///< kWork and a task, or a kind and a server
         std::int64_t demand = 0;
         bool followed = false;
         bool overdue = false;
@@ -146,22 +155,17 @@ public:
     [[nodiscard]] const LateMessages& late_messages() const { return late_; }
     /// Nothing for operations that stay.
     using ImageOf = std::function<std::optional<std::uint32_t>(std::uint32_t)>;
-    /// What repeats was skipped: the state of these places moves, with tasks that many on and operations as
+    /// What repeats was skipped: the state of these places, which are all of a graph, moves, with tasks that many on and operations as
     /// `image_of` says.
     void skip(const std::vector<std::uint32_t>& places, Time later_by, std::uint32_t tasks,
               const ImageOf& image_of);
 
 private:
-    struct Place {
-        std::int64_t bound = 0;  ///< of all demands, those of ended streams included
-        std::int64_t followed =
-            0;                ///< of it, those of streams that are followed: right until `wake`
-        Time wake = kNoWake;  ///< when the first that is followed ends
-        bool at_risk = false;
-        bool unsettled = false;
-        bool ended = false;  ///< streams that were followed, since it was settled
+    /// Where the streams of a link were last, mostly: slots.
+    struct OfLink {
+        std::uint32_t read = 0;
+        std::uint32_t written = 0;
     };
-    static constexpr Time kNoWake{-1};
 
     template <class Item, class Use>
     static void take(std::vector<Item>& items, const Use& use) {
@@ -169,47 +173,60 @@ private:
         items.clear();
     }
 
-    static std::vector<Place> places_for(const Workload& workload);
-    [[nodiscard]] bool any_followed(std::uint32_t place) const {
-        return places_[place].wake != kNoWake;
+    Memories(const Workload& workload, const std::vector<bool>& at_risk);
+    /// A message's stream begins. `owner`: its kind and link.
+    void begin(std::uint32_t place, SharedServer::Key owner, const Hold& hold,
+               std::uint32_t source) {
+        const std::uint32_t number = groups_.number_of(place);
+        MemoryGroup& group = groups_[number];
+        if (!group.at_risk) {
+            return;
+        }
+        const bool reads = owner.kind == MemoryGroup::kRead;
+        if (owner.number >= of_links_.size()) {
+            of_links_.resize(owner.number + 1);
+        }
+        std::uint32_t& slot = reads ? of_links_[owner.number].read : of_links_[owner.number].written;
+        if (slot >= group.streams.size() || group.streams[slot].owner != owner) {
+            slot = static_cast<std::uint32_t>(group.find_slot(owner));
+        }
+        HeldMessage message = hold.message;
+        message.source = source;
+        const std::int64_t demand = (reads ? hold.reads : hold.writes) * hold.message.copies;
+        group.begin(slot, {.owner = owner, .message = message, .demand = demand, .end = hold.end});
+        settle_if_many(number);
     }
-    /// A stream begins, and the one before in its slot is no more.
-    void begin(std::uint32_t place, StreamSlots::Load& load, std::int64_t demand, Time end) {
-        places_[place].bound += demand - load.demand;
-        load.demand = demand;
-        load.end = end;
-    }
-    void settle_if_many(std::uint32_t place) {
-        if (places_[place].bound > rate_) {
-            settle_later(place);
+    void settle_if_many(std::uint32_t group) {
+        if (groups_[group].bound > rate_) {
+            settle_later(group);
         }
     }
-    void settle_later(std::uint32_t place) {
-        if (!std::exchange(places_[place].unsettled, true)) {
-            unsettled_.push_back(place);
+    void settle_later(std::uint32_t group) {
+        if (!std::exchange(groups_[group].unsettled, true)) {
+            unsettled_.push_back(group);
         }
     }
-    void settle(std::uint32_t place, Time now);
-    /// Whether its streams ask for more than there is.
-    [[nodiscard]] bool asks_too_much(std::uint32_t place, Time now);
-    /// All its streams are followed from now on.
-    void follow(std::uint32_t place, Time now);
-    void hold_up(std::uint32_t place, SharedServer::Key key);
+    void settle_group(std::uint32_t number, Time now);
+    /// The link of a message's stream at a place, and where the message comes from.
+    [[nodiscard]] std::uint32_t link(SharedServer::Key key, std::uint32_t place) const {
+        return together_ ? ways_.link(key.number, place) : key.number;
+    }
+    void hold_up(MemoryGroup& group, SharedServer::Key key);
+    void hold_up(const MemoryGroup& group, std::size_t slot, std::uint32_t place);
     /// All streams of the link's message have ended.
     bool has_ended(std::uint32_t server, Time now);
     /// The streams that are followed have changed.
-    void set_wake(std::uint32_t place);
+    void set_wake(MemoryGroup& group);
     void link_ended(std::uint32_t server, Time now);
-    void skip_streams(std::uint32_t place, Time later_by, std::uint32_t tasks);
 
     std::int64_t rate_ = 0;
-    std::vector<Place> places_;
-    std::vector<SharedServer> servers_;                ///< [place]
-    std::vector<std::vector<std::uint32_t>> overdue_;  ///< [place]: tasks that should have ended
-    StreamSlots slots_;
+    bool together_ = false;  ///< places that do the same
+    MemoryGroups groups_;
+    StreamWays ways_;
+    std::vector<OfLink> of_links_;  ///< [server]; empty where places are taken together
     FollowedLinks links_;
     LateMessages late_;
-    std::vector<std::uint32_t> unsettled_;          ///< places
+    std::vector<std::uint32_t> unsettled_;          ///< groups
     std::vector<SharedServer::Key> ended_streams_;  ///< at a wake
     std::vector<std::uint32_t> ended_tasks_;
     std::vector<FreedLink> freed_;

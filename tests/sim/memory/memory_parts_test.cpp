@@ -9,7 +9,7 @@
 #include "sim/memory/few.h"
 #include "sim/memory/followed_links.h"
 #include "sim/memory/late_messages.h"
-#include "sim/memory/stream_slots.h"
+#include "sim/memory/memory_group.h"
 
 namespace podsim::sim {
 namespace {
@@ -81,31 +81,31 @@ TEST(LateMessagesTest, AreThoseOfASet) {
 
 /// Each owner at a place has a slot of its own, for however many there is room made, and keeps what is in it; links find
 /// theirs whichever place they were at before.
-TEST(StreamSlotsTest, EveryOwnerHasItsOwn) {
-    constexpr std::uint32_t kPlaces = 3;
-    StreamSlots slots(kPlaces);
-    std::map<std::pair<std::uint32_t, SharedServer::Key>, std::size_t> expected;
+TEST(MemoryGroupTest, OwnersKeepTheirSlots) {
+    MemoryGroup group(100, true);
+    std::map<SharedServer::Key, std::size_t> expected;
     std::mt19937 random(9);
+    std::int64_t bound = 0;
     for (int i = 0; i < 3000; ++i) {
-        const auto place = static_cast<std::uint32_t>(random() % kPlaces);
         const SharedServer::Key owner{static_cast<std::uint32_t>(random() % 3),
                                       static_cast<std::uint32_t>(random() % 20)};
-        const std::size_t slot = slots.find_slot(place, owner);
-        const auto [known, added] = expected.try_emplace({place, owner}, slot);
+        const std::size_t slot = group.find_slot(owner);
+        const auto [known, added] = expected.try_emplace(owner, slot);
         ASSERT_EQ(known->second, slot);
-        if (added) {
-            ASSERT_EQ(slots.load(place, slot).demand, 0);
-            slots.load(place, slot).demand = 100 * owner.number + owner.kind;
-        }
-        ASSERT_EQ(slots.load(place, slot).demand, 100 * owner.number + owner.kind);
-        ASSERT_EQ(slots.stream(place, slot).owner, owner);
-        if (owner.kind != StreamSlots::kWork) {
-            StreamSlots::OfLink& link = slots.of_link(owner.number);
-            ASSERT_EQ(&slots.load_of(place, owner,
-                                     owner.kind == StreamSlots::kRead ? link.read : link.written),
-                      &slots.load(place, slot));
-        }
+        ASSERT_EQ(group.streams[slot].owner, owner);
+        ASSERT_EQ(group.loads[slot].demand == 0, added);
+        const auto demand = static_cast<std::int64_t>(1 + random() % 50);
+        bound += demand - group.loads[slot].demand;
+        group.begin(slot, {.owner = owner, .demand = demand, .end = Time{i}});
+        ASSERT_EQ(group.bound, bound);
     }
+    // Those that began last have not ended: what others asked for is no more.
+    std::int64_t left = 0;
+    for (const MemoryGroup::Load& load : group.loads) {
+        left += load.end > Time{2990} ? load.demand : 0;
+    }
+    EXPECT_EQ(group.asks_too_much(Time{2990}, left), false);
+    EXPECT_EQ(group.asks_too_much(Time{2990}, left - 1), true);
 }
 
 }  // namespace
