@@ -1,8 +1,10 @@
 #include "scenarios/explain/hbm_use.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -12,10 +14,15 @@ namespace {
 /// In 1/1024 byte, as links count what they carry: sums are exact in any order, so that folded runs give the same.
 using Units = std::int64_t;
 
-/// [place]: what messages read and write.
-struct Moved {
-    std::vector<Units> collectives;
-    std::vector<Units> host_transfers;
+/// [of hosts][place]: what messages read and write.
+using Moved = std::array<std::vector<Units>, 2>;
+
+/// What the messages of a role read at its places, and write where shifts lead from there.
+struct MovedByRole {
+    explicit MovedByRole(std::size_t shifts) : written(shifts) {}
+
+    Units read = 0;
+    std::vector<Units> written;  ///< [shift]
 };
 
 /// What crosses a link of infinite rate takes none at the HBM either.
@@ -26,35 +33,55 @@ bool takes_time(const sim::Workload& workload, const sim::Schedule& schedule, st
     return std::isfinite(machine.links[machine.link(at, schedule.hops[hop].port)].rate.value());
 }
 
-/// `all_take_time`: whether no link of the machine has an infinite rate.
+/// [of hosts]: those begin or end outside of the HBM. `takes(hop)`: whether a link takes time.
+template <class Takes>
+std::array<MovedByRole, 2> moved_by(const sim::Schedule& schedule, const sim::Role& role,
+                                    std::size_t shifts, const Takes& takes) {
+    std::array moved{MovedByRole(shifts), MovedByRole(shifts)};
+    for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
+        const sim::Transfer& transfer = schedule.transfers[role.first_transfer + i];
+        if (transfer.hop_count == 0) {
+            continue;
+        }
+        MovedByRole& sums = moved.at(transfer.reads == 0 || transfer.writes == 0 ? 1 : 0);
+        const Units all = sim::carried_units(transfer.bytes) * transfer.copies;
+        if (takes(transfer.first_hop)) {
+            sums.read += all * transfer.reads;
+        }
+        if (takes(transfer.first_hop + transfer.hop_count - 1)) {
+            sums.written[transfer.destination_shift] += all * transfer.writes;
+        }
+    }
+    return moved;
+}
+
+/// `all_take_time`: whether no link of the machine has an infinite rate, so that all places of a role do the same.
 void add(const sim::Workload& workload, const sim::OperationSpec& spec, int times,
-         bool all_take_time, Moved& moved) {
+         bool all_take_time, Moved& units) {
+    const sim::Machine& machine = workload.machine;
+    const std::size_t shifts = machine.shifts.size() / machine.places;
     const sim::Schedule& schedule = workload.schedules[spec.schedule];
     const std::vector<std::uint32_t>& roles = spec.placement == sim::kOwnPlacement
                                                   ? schedule.role_of_place
                                                   : workload.placements[spec.placement];
+    std::vector<std::optional<std::array<MovedByRole, 2>>> known(schedule.roles.size());
     for (std::size_t place = 0; place < roles.size(); ++place) {
         if (roles[place] == sim::kAbsent) {
             continue;
         }
-        const sim::Role& role = schedule.roles[roles[place]];
-        for (std::uint32_t i = 0; i < role.transfer_count; ++i) {
-            const sim::Transfer& transfer = schedule.transfers[role.first_transfer + i];
-            if (transfer.hop_count == 0) {
-                continue;
-            }
-            // Those of hosts begin or end outside of the HBM.
-            std::vector<Units>& units = transfer.reads == 0 || transfer.writes == 0
-                                            ? moved.host_transfers
-                                            : moved.collectives;
-            const Units all = times * sim::carried_units(transfer.bytes) * transfer.copies;
-            if (all_take_time || takes_time(workload, schedule, transfer.first_hop, place)) {
-                units[place] += all * transfer.reads;
-            }
-            if (all_take_time || takes_time(workload, schedule,
-                                            transfer.first_hop + transfer.hop_count - 1, place)) {
-                units[workload.machine.shifted(transfer.destination_shift, place)] +=
-                    all * transfer.writes;
+        auto& moved = known[roles[place]];
+        if (!moved || !all_take_time) {
+            moved = moved_by(schedule, schedule.roles[roles[place]], shifts, [&](std::uint32_t hop) {
+                return all_take_time || takes_time(workload, schedule, hop, place);
+            });
+        }
+        for (std::size_t of_hosts = 0; of_hosts < moved->size(); ++of_hosts) {
+            const MovedByRole& sums = (*moved)[of_hosts];
+            units[of_hosts][place] += times * sums.read;
+            for (std::size_t shift = 0; shift < shifts; ++shift) {
+                if (sums.written[shift] > 0) {
+                    units[of_hosts][machine.shifted(shift, place)] += times * sums.written[shift];
+                }
             }
         }
     }
@@ -92,7 +119,7 @@ sim::Bytes bytes_of_kernels(const workloads::StepProgram& program) {
 
 LinkUse hbm_use(const sim::Workload& workload, std::span<const sim::Bytes> kernels,
                 const Layout& layout, sim::Time end) {
-    const Moved moved = moved_by_messages(workload);
+    const auto [collectives, hosts] = moved_by_messages(workload);
     const double could_move = static_cast<double>(workload.machine.memory_rate) * end.seconds();
     const int chips = layout.folded.size();
     LinkUse use;
@@ -105,9 +132,9 @@ LinkUse hbm_use(const sim::Workload& workload, std::span<const sim::Bytes> kerne
         const auto place = static_cast<std::size_t>(layout.place_of(representative));
         const Units own = sim::carried_units(kernels[workload.graph_of_place[place]]);
         by_kernels += own;
-        by_collectives += moved.collectives[place];
-        by_hosts += moved.host_transfers[place];
-        busiest = std::max(busiest, own + moved.collectives[place] + moved.host_transfers[place]);
+        by_collectives += collectives[place];
+        by_hosts += hosts[place];
+        busiest = std::max(busiest, own + collectives[place] + hosts[place]);
     }
     const auto mean = [&](Units units) {
         return static_cast<double>(units) / sim::kCarriedUnit / chips;

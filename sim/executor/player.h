@@ -102,7 +102,10 @@ private:
         Crossing crossing;
         std::int64_t carried_units = 0;
         Times times;
-        Memories::Hold hold{};
+        std::int64_t reads = 0;  ///< bytes a second, of the source's memory
+        std::int64_t writes = 0;
+        /// Of several members: where its sources are put, if memories take places together and it reads or writes any.
+        std::vector<std::uint32_t>* sources = nullptr;
         typename Pending::Group next{};
         std::uint32_t goes_on_as = kNobody;  ///< a message to the next link
         std::uint32_t what_behind = 0;
@@ -139,6 +142,9 @@ private:
         watch(server, source, hop);
     }
     void demands_of(ServedHop& hop, std::uint32_t link_class);
+    static Memories::Hold hold_of(const ServedHop& hop, std::uint32_t source);
+    [[gnu::noinline]] std::vector<std::uint32_t>& sources_of(Memories::Hold hold,
+                                                             const TransferPath& path);
     void reads_and_writes(std::uint32_t server, std::uint32_t source, const ServedHop& hop);
     void report(std::uint32_t server, const Crossing& crossing, std::uint32_t source,
                 Time end) const;
@@ -161,6 +167,8 @@ private:
     RunState state_;
     const bool counts_links_ = state_.observer != nullptr && state_.observer->counts_links();
     const bool watched_ = state_.hop_observer != nullptr || state_.memories.active();  ///< hops
+    const bool lists_sources_ = state_.hop_observer == nullptr &&
+                                state_.memories.together();  ///< that is all there is to watch
     std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
     Pending pending_;
     std::uint64_t next_report_ =

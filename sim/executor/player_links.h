@@ -67,8 +67,10 @@ void Player<Pending>::begin_hop(std::uint32_t server_number, LinkServers::At& se
     if (watched_) {
         if constexpr (Pending::kMostMembers == 1) {
             watch(server_number, first.source, hop);
-        } else {
+        } else if (!lists_sources_) {
             watch_apart(server_number, first.source, hop);
+        } else if (hop.sources != nullptr) {
+            hop.sources->push_back(first.source);
         }
     }
     pending_.add(hop.next, first.source);

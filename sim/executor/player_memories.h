@@ -19,43 +19,60 @@ void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) {
     const bool writes = held.ps > 0 && hop.crossing.hop + 1 == path.hop_count;
     const std::int64_t whole = state_.whole_rates[link_class];
     if (held == path.hold && whole > 0) {
-        hop.hold.reads = reads ? whole * path.reads : 0;
-        hop.hold.writes = writes ? whole * path.writes : 0;
+        hop.reads = reads ? whole * path.reads : 0;
+        hop.writes = writes ? whole * path.writes : 0;
     } else {
         const double rate = held == path.hold
                                 ? hop.crossing.link->rate.value()
                                 : static_cast<double>(path.carried_units) / kCarriedUnit /
                                       held.seconds();
-        hop.hold.reads = reads ? std::llround(rate * path.reads) : 0;
-        hop.hold.writes = writes ? std::llround(rate * path.writes) : 0;
+        hop.reads = reads ? std::llround(rate * path.reads) : 0;
+        hop.writes = writes ? std::llround(rate * path.writes) : 0;
     }
-    if (hop.hold.reads == 0 && hop.hold.writes == 0) {
-        return;
+    if constexpr (Pending::kMostMembers > 1) {
+        hop.sources = state_.memories.together() && (hop.reads > 0 || hop.writes > 0)
+                          ? &sources_of(hold_of(hop, 0), *hop.crossing.path)
+                          : nullptr;
     }
-    hop.hold.message = {hop.crossing.number, hop.crossing.transfer, 0,
-                        static_cast<std::uint16_t>(hop.crossing.hop), path.copies};
-    hop.hold.end = hop.times.end;
-    if (state_.memories.together()) {
-        const LiveOperation& operation = state_.operations[hop.crossing.number];
-        const Hop& link = operation.schedule->hops[path.first_hop + hop.crossing.hop];
-        state_.memories.prepare(hop.hold, operation.first_server + state_.server_of(0, link.port),
-                                link.shift, path.destination_shift);
-    }
+}
+
+template <class Pending>
+Memories::Hold Player<Pending>::hold_of(const ServedHop& hop, std::uint32_t source) {
+    const Crossing& crossing = hop.crossing;
+    return {.message = {crossing.number, crossing.transfer, source,
+                        static_cast<std::uint16_t>(crossing.hop), crossing.path->copies},
+            .reads = hop.reads,
+            .writes = hop.writes,
+            .end = hop.times.end};
+}
+
+template <class Pending>
+std::vector<std::uint32_t>& Player<Pending>::sources_of(Memories::Hold hold,
+                                                        const TransferPath& path) {
+    const LiveOperation& operation = state_.operations[hold.message.operation];
+    const Hop& link = operation.schedule->hops[path.first_hop + hold.message.hop];
+    return state_.memories.sources_of(hold,
+                                      operation.first_server + state_.server_of(0, link.port),
+                                      link.shift, path.destination_shift);
 }
 
 /// A message begins to cross a link.
 template <class Pending>
 void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source,
                                        const ServedHop& hop) {
-    if (hop.hold.reads == 0 && hop.hold.writes == 0) {
+    if (hop.reads == 0 && hop.writes == 0) {
         return;
     }
     if (state_.memories.together()) {
-        state_.memories.begin_hold_together(hop.hold, source);
+        if constexpr (Pending::kMostMembers > 1) {
+            hop.sources->push_back(source);
+        } else {
+            sources_of(hold_of(hop, 0), *hop.crossing.path).push_back(source);
+        }
         return;
     }
     state_.memories.begin_hold(
-        server, hop.hold, source,
+        server, hold_of(hop, source),
         state_.machine.shifted(hop.crossing.path->destination_shift, source));
 }
 

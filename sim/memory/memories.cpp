@@ -33,15 +33,16 @@ void Memories::begin_work(std::uint32_t place, std::uint32_t resource, std::uint
     const StreamBegun begun{
         .owner = {kWork, resource}, .task = task, .demand = demand, .end = now + alone};
     if (together_) {
-        groups_.begins_at(groups_.number_of(begun), place);
+        groups_.places_of(groups_.number_of(begun)).push_back(place);
         return;
     }
     group.begin(group.find_slot(begun.owner), begun);
     settle_if_many(number);
 }
 
-void Memories::prepare(Hold& hold, std::uint32_t row, std::uint32_t hop_shift,
-                       std::uint32_t to_shift) {
+std::vector<std::uint32_t>& Memories::sources_of(const Hold& hold, std::uint32_t row,
+                                                 std::uint32_t hop_shift,
+                                                 std::uint32_t to_shift) {
     const auto begun = [&](std::uint32_t kind, std::int64_t demand) {
         const bool writes = kind == MemoryGroup::kWrite;
         return StreamBegun{.owner = {kind, ways_.number({.writes = writes,
@@ -52,15 +53,16 @@ void Memories::prepare(Hold& hold, std::uint32_t row, std::uint32_t hop_shift,
                            .demand = demand * hold.message.copies,
                            .end = hold.end};
     };
-    std::uint32_t read = MemoryGroups::kNone;
+    std::uint32_t first = MemoryGroups::kNone;
     if (hold.reads > 0) {
-        hold.begun = read = groups_.number_of(begun(MemoryGroup::kRead, hold.reads));
+        first = groups_.number_of(begun(MemoryGroup::kRead, hold.reads));
     }
     if (hold.writes > 0) {
         const std::uint32_t written = groups_.number_of(
-            begun(MemoryGroup::kWrite, hold.writes), ways_.destinations(to_shift), read);
-        hold.begun = hold.reads > 0 ? read : written;
+            begun(MemoryGroup::kWrite, hold.writes), ways_.destinations(to_shift), first);
+        first = hold.reads > 0 ? first : written;
     }
+    return groups_.places_of(first);
 }
 
 void Memories::settle(Time now) {
@@ -153,7 +155,7 @@ bool Memories::ends_now(std::uint32_t place, std::uint32_t task, Time now) {
     if (together_) {
         const StreamBegun overdue{
             .owner = {MemoryGroup::kOverdue, 0}, .task = task, .demand = 0, .end = {}};
-        groups_.begins_at(groups_.number_of(overdue), place);
+        groups_.places_of(groups_.number_of(overdue)).push_back(place);
     } else {
         group.overdue.push_back(task);
     }

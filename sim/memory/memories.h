@@ -54,13 +54,12 @@ public:
         std::uint32_t place = 0;
     };
     /// A message crosses a link until `end`, later than now: it, and each of its copies, reads its source's memory and
-    /// writes its destination's at these demands; 0: it does not. The same for all that do so at this instant from other sources.
+    /// writes its destination's at these demands; 0: it does not.
     struct Hold {
-        HeldMessage message{};  ///< without its source
+        HeldMessage message{};
         std::int64_t reads = 0;
         std::int64_t writes = 0;
         Time end;
-        std::uint32_t begun = 0;  ///< MemoryGroups::number_of, where places are taken together
     };
 
     explicit Memories(const Workload& workload);
@@ -76,25 +75,24 @@ public:
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
-    /// Whether places that do the same are taken together, so that holds are to be prepared.
-    [[nodiscard]] bool together() const { return together_; }
-    /// Makes a hold known, before it begins, by where the link of a message lies: `row`, its number less that of its place, and the shifts
-    /// from the source there and to the destination.
-    void prepare(Hold& hold, std::uint32_t row, std::uint32_t hop_shift, std::uint32_t to_shift);
-    /// From that source and to that destination.
-    void begin_hold(std::uint32_t server, const Hold& hold, std::uint32_t source,
-                    std::uint32_t to) {
+    void begin_hold(std::uint32_t server, const Hold& hold, std::uint32_t to) {
+        if (server >= of_links_.size()) {
+            of_links_.resize(server + 1);
+        }
+        OfLink& link = of_links_[server];
         if (hold.reads > 0) {
-            begin(source, {MemoryGroup::kRead, server}, hold, source);
+            begin(hold.message.source, {MemoryGroup::kRead, server}, link.read, hold, hold.reads);
         }
         if (hold.writes > 0) {
-            begin(to, {MemoryGroup::kWrite, server}, hold, source);
+            begin(to, {MemoryGroup::kWrite, server}, link.written, hold, hold.writes);
         }
     }
-    /// The same where places are taken together.
-    void begin_hold_together(const Hold& hold, std::uint32_t source) {
-        groups_.begins_at(hold.begun, source);
-    }
+    /// Whether places that do the same are taken together. Then holds begin otherwise:
+    [[nodiscard]] bool together() const { return together_; }
+    /// where sources are put to begin such a hold, whose message is without its source, from them, until the instant is over. The message's
+    /// link has the number `row` and that of its place; shifts lead from the source there and to the destination.
+    std::vector<std::uint32_t>& sources_of(const Hold& hold, std::uint32_t row,
+                                           std::uint32_t hop_shift, std::uint32_t to_shift);
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
     bool arrives(const MessageId& message, Time now);
     /// Whether any message may arrive later than its links alone would have it.
@@ -161,10 +159,14 @@ public:
               const ImageOf& image_of);
 
 private:
-    /// Where the streams of a link were last, mostly: slots.
+    /// Where a stream of a link was last: its place, and the slot there.
+    struct Known {
+        std::uint32_t place = kNoPlace;
+        std::uint32_t slot = 0;
+    };
     struct OfLink {
-        std::uint32_t read = 0;
-        std::uint32_t written = 0;
+        Known read{};
+        Known written{};
     };
 
     template <class Item, class Use>
@@ -174,27 +176,19 @@ private:
     }
 
     Memories(const Workload& workload, const std::vector<bool>& at_risk);
-    /// A message's stream begins. `owner`: its kind and link.
-    void begin(std::uint32_t place, SharedServer::Key owner, const Hold& hold,
-               std::uint32_t source) {
-        const std::uint32_t number = groups_.number_of(place);
-        MemoryGroup& group = groups_[number];
+    /// A message's stream begins at a place that is not taken together with others. `owner`: its kind and link.
+    void begin(std::uint32_t place, SharedServer::Key owner, Known& known, const Hold& hold,
+               std::int64_t demand) {
+        MemoryGroup& group = groups_[place];
         if (!group.at_risk) {
             return;
         }
-        const bool reads = owner.kind == MemoryGroup::kRead;
-        if (owner.number >= of_links_.size()) {
-            of_links_.resize(owner.number + 1);
+        if (known.place != place) {
+            known = {place, static_cast<std::uint32_t>(group.find_slot(owner))};
         }
-        std::uint32_t& slot = reads ? of_links_[owner.number].read : of_links_[owner.number].written;
-        if (slot >= group.streams.size() || group.streams[slot].owner != owner) {
-            slot = static_cast<std::uint32_t>(group.find_slot(owner));
-        }
-        HeldMessage message = hold.message;
-        message.source = source;
-        const std::int64_t demand = (reads ? hold.reads : hold.writes) * hold.message.copies;
-        group.begin(slot, {.owner = owner, .message = message, .demand = demand, .end = hold.end});
-        settle_if_many(number);
+        group.streams[known.slot].message = hold.message;
+        group.load(known.slot, demand * hold.message.copies, hold.end);
+        settle_if_many(place);
     }
     void settle_if_many(std::uint32_t group) {
         if (groups_[group].bound > rate_) {

@@ -54,11 +54,13 @@ public:
     [[gnu::noinline]] std::size_t find_slot(SharedServer::Key owner);
     /// A stream begins, and the one before in its slot is no more.
     void begin(std::size_t slot, const StreamBegun& begun) {
-        Load& load = loads[slot];
-        bound += begun.demand - load.demand;
-        load = {begun.demand, begun.end};
         streams[slot].task = begun.task;
         streams[slot].message = begun.message;
+        load(slot, begun.demand, begun.end);
+    }
+    void load(std::size_t slot, std::int64_t demand, Time end) {
+        bound += demand - loads[slot].demand;
+        loads[slot] = {demand, end};
     }
     /// Whether its streams ask for more than there is.
     [[nodiscard]] bool asks_too_much(Time now, std::int64_t rate);

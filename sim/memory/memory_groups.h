@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -38,12 +39,12 @@ public:
     [[nodiscard]] std::vector<MemoryGroup>::const_iterator end() const { return groups_.end(); }
 
     // Of this instant, where places are taken together.
-    /// What begins, and at which places: those that are put in `places`, or where `row` leads from there. The same for the same, until the
+    /// What begins, and at which places: those that are put in places_of() it, or where `row` leads from there. The same for the same, until the
     /// instant is over; `list` is that of `like` where it is given.
     std::uint32_t number_of(const StreamBegun& what, const std::uint32_t* row = nullptr,
                             std::uint32_t like = kNone);
-    void begins_at(std::uint32_t number, std::uint32_t place) {
-        lists_[begun_[number].list].push_back(place);
+    [[nodiscard]] std::vector<std::uint32_t>& places_of(std::uint32_t number) {
+        return lists_[begun_[number].list];
     }
     [[nodiscard]] bool any_begun() const { return !begun_.empty(); }
     /// Calls fell_apart(new group) for each, and begins(group, StreamBegun) for what has begun at all of its places.
@@ -100,7 +101,7 @@ private:
     // Of this instant.
     std::vector<Begun> begun_;
     std::vector<std::uint32_t> last_of_owner_;       ///< [owner]: in begun_
-    std::vector<std::vector<std::uint32_t>> lists_;  ///< of places; the first so many are in use
+    std::deque<std::vector<std::uint32_t>> lists_;   ///< of places; the first so many are in use
     std::size_t lists_in_use_ = 0;
     std::vector<std::vector<Note>> notes_;  ///< [group]
     std::vector<std::uint32_t> noted_;      ///< groups that have notes

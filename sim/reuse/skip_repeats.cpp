@@ -55,6 +55,7 @@ private:
     [[nodiscard]] std::vector<OpenTask> images_of_open_tasks(const Skipped& skipped) const;
     [[nodiscard]] Time began(std::uint32_t place, std::uint32_t task, std::uint32_t periods) const;
     void repeat_ended();
+    void end_again(const EndedTask& ended, std::uint32_t repeat);
     void end(std::uint32_t place, std::uint32_t task);
     void count_events();
     void move_links(const Skipped& skipped);
@@ -100,21 +101,33 @@ Time Skipper::began(std::uint32_t place, std::uint32_t task, std::uint32_t perio
     return state_.began[state_.index_of(place, task)] + span_ * periods;
 }
 
-/// What ended in the period ends again in each repeat.
+/// What ended in the period ends again in each repeat: place by place, since what is known of a place's tasks lies together.
 void Skipper::repeat_ended() {
-    for (std::size_t i = from_.ended_tasks; i < history_.ended_log.size(); ++i) {
-        const EndedTask& ended = history_.ended_log[i];
+    const auto first = history_.ended_log.begin() + static_cast<std::ptrdiff_t>(from_.ended_tasks);
+    std::vector<EndedTask> ended(first, history_.ended_log.end());
+    std::ranges::stable_sort(ended, {}, &EndedTask::place);
+    for (auto of_place = ended.begin(); of_place != ended.end();) {
+        const auto behind = std::find_if(of_place, ended.end(), [&](const EndedTask& one) {
+            return one.place != of_place->place;
+        });
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
-            const std::uint32_t task = ended.task + period_ * repeat;
-            end(ended.place, task);
-            if (state_.observer != nullptr) {
-                state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
-                                            began(ended.place, ended.task, repeat),
-                                            ended.ended + span_ * repeat);
-            }
+            std::for_each(of_place, behind,
+                          [&](const EndedTask& one) { end_again(one, repeat); });
         }
+        of_place = behind;
     }
-    state_.open_tasks -= (history_.ended_log.size() - from_.ended_tasks) * repeats_;
+    state_.open_tasks -= ended.size() * repeats_;
+}
+
+/// So many periods later.
+void Skipper::end_again(const EndedTask& ended, std::uint32_t repeat) {
+    const std::uint32_t task = ended.task + period_ * repeat;
+    end(ended.place, task);
+    if (state_.observer != nullptr) {
+        state_.observer->task_ended(PlaceId(ended.place), TaskId(task),
+                                    began(ended.place, ended.task, repeat),
+                                    ended.ended + span_ * repeat);
+    }
 }
 
 /// Those that follow it, images or not, have one need less.

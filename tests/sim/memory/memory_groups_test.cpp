@@ -56,7 +56,7 @@ TEST_F(MemoryGroupsTest, AreTheGraphsAtFirst) {
 
 TEST_F(MemoryGroupsTest, WhatBeginsAtAllBeginsOnce) {
     for (const std::uint32_t place : {3, 0, 2, 1}) {
-        groups_.begins_at(groups_.number_of(work_begins(7, 2)), place);
+        groups_.places_of(groups_.number_of(work_begins(7, 2))).push_back(place);
     }
     EXPECT_TRUE(groups_.any_begun());
     take();
@@ -68,10 +68,10 @@ TEST_F(MemoryGroupsTest, WhatBeginsAtAllBeginsOnce) {
 // A demand more at place 2; nothing at place 1; at places 0 and 3 the same.
 TEST_F(MemoryGroupsTest, FallApartWhereSomethingElseBegins) {
     groups_.of(0).bound = 5;
-    groups_.begins_at(groups_.number_of(work_begins(7, 2)), 0);
-    groups_.begins_at(groups_.number_of(work_begins(7, 3)), 2);
-    groups_.begins_at(groups_.number_of(work_begins(7, 2)), 3);
-    groups_.begins_at(groups_.number_of(work_begins(7, 3)), 5);  // which nobody need know
+    groups_.places_of(groups_.number_of(work_begins(7, 2))).push_back(0);
+    groups_.places_of(groups_.number_of(work_begins(7, 3))).push_back(2);
+    groups_.places_of(groups_.number_of(work_begins(7, 2))).push_back(3);
+    groups_.places_of(groups_.number_of(work_begins(7, 3))).push_back(5);  // which nobody need know
     take();
     EXPECT_EQ(places_with(0), (Places{0, 3}));
     EXPECT_EQ(places_with(1), (Places{1}));
@@ -85,7 +85,7 @@ TEST_F(MemoryGroupsTest, FallApartWhereSomethingElseBegins) {
         EXPECT_EQ(groups_.of(place).bound, 5);
     }
     // From then on each by itself.
-    groups_.begins_at(groups_.number_of(work_begins(8, 2)), 1);
+    groups_.places_of(groups_.number_of(work_begins(8, 2))).push_back(1);
     take();
     EXPECT_EQ(begun_[groups_.number_of(std::uint32_t{1})], (std::vector<std::uint32_t>{8}));
     EXPECT_TRUE(made_.empty());
@@ -98,7 +98,7 @@ TEST_F(MemoryGroupsTest, ListsLeadToOtherPlaces) {
     const std::uint32_t written = groups_.number_of(work_begins(2, 2), next.data(), read);
     EXPECT_NE(read, written);
     EXPECT_EQ(groups_.number_of(work_begins(2, 2), next.data(), read), written);
-    groups_.begins_at(read, 0);
+    groups_.places_of(read).push_back(0);
     take();
     EXPECT_EQ(begun_[groups_.number_of(std::uint32_t{0})], (std::vector<std::uint32_t>{1}));
     EXPECT_EQ(begun_[groups_.number_of(std::uint32_t{1})], (std::vector<std::uint32_t>{2}));
