@@ -71,9 +71,10 @@ void add(const sim::Workload& workload, const sim::OperationSpec& spec, int time
         }
         auto& moved = known[roles[place]];
         if (!moved || !all_take_time) {
-            moved = moved_by(schedule, schedule.roles[roles[place]], shifts, [&](std::uint32_t hop) {
-                return all_take_time || takes_time(workload, schedule, hop, place);
-            });
+            moved =
+                moved_by(schedule, schedule.roles[roles[place]], shifts, [&](std::uint32_t hop) {
+                    return all_take_time || takes_time(workload, schedule, hop, place);
+                });
         }
         for (std::size_t of_hosts = 0; of_hosts < moved->size(); ++of_hosts) {
             const MovedByRole& sums = (*moved)[of_hosts];

@@ -22,10 +22,9 @@ void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) {
         hop.reads = reads ? whole * path.reads : 0;
         hop.writes = writes ? whole * path.writes : 0;
     } else {
-        const double rate = held == path.hold
-                                ? hop.crossing.link->rate.value()
-                                : static_cast<double>(path.carried_units) / kCarriedUnit /
-                                      held.seconds();
+        const double rate = held == path.hold ? hop.crossing.link->rate.value()
+                                              : static_cast<double>(path.carried_units) /
+                                                    kCarriedUnit / held.seconds();
         hop.reads = reads ? std::llround(rate * path.reads) : 0;
         hop.writes = writes ? std::llround(rate * path.writes) : 0;
     }
@@ -51,8 +50,7 @@ std::vector<std::uint32_t>& Player<Pending>::sources_of(Memories::Hold hold,
                                                         const TransferPath& path) {
     const LiveOperation& operation = state_.operations[hold.message.operation];
     const Hop& link = operation.schedule->hops[path.first_hop + hold.message.hop];
-    return state_.memories.sources_of(hold,
-                                      operation.first_server + state_.server_of(0, link.port),
+    return state_.memories.sources_of(hold, operation.first_server + state_.server_of(0, link.port),
                                       link.shift, path.destination_shift);
 }
 

@@ -41,8 +41,7 @@ void Memories::begin_work(std::uint32_t place, std::uint32_t resource, std::uint
 }
 
 std::vector<std::uint32_t>& Memories::sources_of(const Hold& hold, std::uint32_t row,
-                                                 std::uint32_t hop_shift,
-                                                 std::uint32_t to_shift) {
+                                                 std::uint32_t hop_shift, std::uint32_t to_shift) {
     const auto begun = [&](std::uint32_t kind, std::int64_t demand) {
         const bool writes = kind == MemoryGroup::kWrite;
         return StreamBegun{.owner = {kind, ways_.number({.writes = writes,
@@ -58,8 +57,8 @@ std::vector<std::uint32_t>& Memories::sources_of(const Hold& hold, std::uint32_t
         first = groups_.number_of(begun(MemoryGroup::kRead, hold.reads));
     }
     if (hold.writes > 0) {
-        const std::uint32_t written = groups_.number_of(
-            begun(MemoryGroup::kWrite, hold.writes), ways_.destinations(to_shift), first);
+        const std::uint32_t written = groups_.number_of(begun(MemoryGroup::kWrite, hold.writes),
+                                                        ways_.destinations(to_shift), first);
         first = hold.reads > 0 ? first : written;
     }
     return groups_.places_of(first);

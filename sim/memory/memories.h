@@ -116,9 +116,7 @@ public:
     }
     [[nodiscard]] bool any_freed() const { return !freed_.empty() || !arriving_.empty(); }
     /// Whether something has happened that `settle` has not seen.
-    [[nodiscard]] bool any_unsettled() const {
-        return !unsettled_.empty() || groups_.any_begun();
-    }
+    [[nodiscard]] bool any_unsettled() const { return !unsettled_.empty() || groups_.any_begun(); }
     /// Shares the memories of the places to which something has happened at this instant, until the next two calls.
     void settle(Time now);
     /// The same with use(Wake), and with use(server) where links are held until they are among the freed.

@@ -68,10 +68,9 @@ public:
     void follow(Time now);
     void skip(Time later_by, std::uint32_t tasks);
 
-    std::int64_t bound = 0;  ///< of all demands, those of ended streams included
-    std::int64_t followed =
-        0;                ///< of it, those of streams that are followed: right until `wake`
-    Time wake = kNoWake;  ///< when the first that is followed ends
+    std::int64_t bound = 0;     ///< of all demands, those of ended streams included
+    std::int64_t followed = 0;  ///< of it, those of streams that are followed: right until `wake`
+    Time wake = kNoWake;        ///< when the first that is followed ends
     bool at_risk = false;
     bool unsettled = false;
     bool ended = false;                   ///< streams that were followed, since it was settled

@@ -97,11 +97,11 @@ private:
     void forget();
 
     std::vector<MemoryGroup> groups_;
-    std::vector<std::uint32_t> group_of_;    ///< [place]
+    std::vector<std::uint32_t> group_of_;  ///< [place]
     // Of this instant.
     std::vector<Begun> begun_;
-    std::vector<std::uint32_t> last_of_owner_;       ///< [owner]: in begun_
-    std::deque<std::vector<std::uint32_t>> lists_;   ///< of places; the first so many are in use
+    std::vector<std::uint32_t> last_of_owner_;      ///< [owner]: in begun_
+    std::deque<std::vector<std::uint32_t>> lists_;  ///< of places; the first so many are in use
     std::size_t lists_in_use_ = 0;
     std::vector<std::vector<Note>> notes_;  ///< [group]
     std::vector<std::uint32_t> noted_;      ///< groups that have notes

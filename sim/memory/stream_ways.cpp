@@ -19,8 +19,7 @@ bool StreamWays::lead_back(const Machine& machine) {
 }
 
 std::uint32_t StreamWays::number(const StreamWay& way) {
-    const auto [entry, added] =
-        numbers_.try_emplace(way, static_cast<std::uint32_t>(ways_.size()));
+    const auto [entry, added] = numbers_.try_emplace(way, static_cast<std::uint32_t>(ways_.size()));
     if (added) {
         ways_.push_back(way);
         std::vector<std::uint32_t>& back = back_.emplace_back();

@@ -111,8 +111,7 @@ void Skipper::repeat_ended() {
             return one.place != of_place->place;
         });
         for (std::uint32_t repeat = 1; repeat <= repeats_; ++repeat) {
-            std::for_each(of_place, behind,
-                          [&](const EndedTask& one) { end_again(one, repeat); });
+            std::for_each(of_place, behind, [&](const EndedTask& one) { end_again(one, repeat); });
         }
         of_place = behind;
     }

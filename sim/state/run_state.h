@@ -54,8 +54,8 @@ struct RunState {
     Messages messages;
     std::vector<LiveOperation> operations;
     std::set<std::uint32_t> open_operations;  ///< those of them that have begun and not ended
-    LargeArray<std::uint32_t> task_needs;   ///< [place][task]: to come before it starts; kTaskEnded
-    LargeArray<Time> began;                 ///< [place][task]; empty: nobody wants to know
+    LargeArray<std::uint32_t> task_needs;  ///< [place][task]: to come before it starts; kTaskEnded
+    LargeArray<Time> began;                ///< [place][task]; empty: nobody wants to know
     std::vector<std::pair<std::uint32_t, std::uint32_t>>
         ended;  ///< (place, task): operations that ended at this instant
     std::size_t open_tasks = 0;

@@ -1,10 +1,11 @@
 // Places whose memories are one, and the ways of their streams' links.
+#include "sim/memory/memory_groups.h"
+
 #include <gtest/gtest.h>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "sim/memory/memory_groups.h"
 #include "sim/memory/stream_ways.h"
 #include "tests/sim/kernel_support.h"
 
