@@ -220,8 +220,11 @@ std::vector<int> chunk_sizes(const CollectiveCall& call, const std::vector<Part>
     }
     const double block = call.bytes.value() / group_size(call.group());
     const double hop = options.hop_bytes.value();
-    if (parts.size() > kFewOrders || (several && rings)) {
+    if (parts.size() > kFewOrders) {
         return as_few_as_do(PhaseTimes(call, parts), options.chunks, hop / block);
+    }
+    if (several && rings) {
+        return growing(options.chunks);
     }
     const int most = options.alike_chunks;
     const int half = (most + 1) / 2;

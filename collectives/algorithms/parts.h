@@ -38,13 +38,15 @@ inline constexpr std::size_t kFewOrders = 2;
 
 /// Sizes of the chunks of each part within a slice, in units of the first; `rings`: all factors are.
 ///
-/// Several parts on rings, and many: 1, 2, 4, ..., the last as large as the one before it, and of those as few, two at least, as do as
-/// well as ScheduleOptions::chunks. With t_i(f) the time that phase i of all parts puts on a link along f, T_i(f) that of the phases
-/// before it, S_k the share of the first k chunks, and a_i the latency of the hops of a part up to its phase i one after the other, links
-/// along g wait for chunks that come over f in the phase before, at the most,
+/// Two parts on rings: ScheduleOptions::chunks of 1, 2, 4, ..., the last as large as the one before it.
+///
+/// More parts: the same, as few as do as well as ScheduleOptions::chunks, two at least. With t_i(f) the time that phase i of all parts puts
+/// on a link along f, T_i(f) that of the phases before it, S_k the share of the first k chunks, and a_i the latency of the hops of a part
+/// up to its phase i one after the other, links along g wait for chunks that come over f in the phase before, at the most,
 ///   max over k of T_(i-1)(f) + S_k t_(i-1)(f) + a_(i-1) - T_i(g) - S_(k-1) t_i(g)
 /// since earlier phases go first everywhere, and in a phase the chunks in their order (a ReduceScatter goes backwards in time). Fewer
-/// chunks may add a thousandth of the whole to the longest such wait, and nothing were there no latency.
+/// chunks may add a thousandth of the whole to the longest such wait, and nothing were there no latency. (With two parts a link has nothing
+/// else to do while it waits for messages, which are not infinitely small.)
 ///
 /// Two parts with lines among the factors, or all by `weighted` in one order: alike, ScheduleOptions::alike_chunks; fewer, but at least
 /// half of them, where a member's block holds less than as many times what a link carries in a hop's latency. With phases of T_i seconds

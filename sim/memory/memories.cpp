@@ -1,6 +1,7 @@
 #include "sim/memory/memories.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "sim/memory/at_risk.h"
@@ -10,6 +11,37 @@ namespace {
 
 /// On fewer places what is shared out is sooner worked out for each.
 constexpr std::size_t kManyPlaces = 64;
+/// To more destinations, as in an exchange of all with all, there are too many ways.
+constexpr std::size_t kFewShifts = 64;
+
+/// Whether places of one graph can be expected to do the same: no work and no link of one of them is slower than that of others.
+bool places_are_alike(const Machine& machine) {
+    for (std::size_t i = 0; i < machine.links.size(); ++i) {
+        if (machine.links[i] != machine.links[i % machine.ports]) {
+            return false;
+        }
+    }
+    return machine.slowdown.empty();
+}
+
+/// Whether messages go by few shifts.
+bool few_shifts(const Schedules& schedules) {
+    std::set<std::uint32_t> shifts;
+    for (const Schedule& schedule : schedules) {
+        for (const Transfer& transfer : schedule.transfers) {
+            shifts.insert(transfer.destination_shift);
+            if (shifts.size() > kFewShifts) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool may_be_together(const Workload& workload) {
+    return workload.machine.places >= kManyPlaces && places_are_alike(workload.machine) &&
+           few_shifts(workload.schedules) && StreamWays::lead_back(workload.machine);
+}
 
 }  // namespace
 
@@ -17,8 +49,7 @@ Memories::Memories(const Workload& workload) : Memories(workload, graphs_at_risk
 
 Memories::Memories(const Workload& workload, const std::vector<bool>& at_risk)
     : rate_(workload.machine.memory_rate),
-      together_(!at_risk.empty() && workload.machine.places >= kManyPlaces &&
-                StreamWays::lead_back(workload.machine)),
+      together_(!at_risk.empty() && may_be_together(workload)),
       groups_(workload, at_risk, together_),
       ways_(workload.machine),
       late_(at_risk.empty() ? 0 : workload.machine.places) {}
@@ -50,6 +81,7 @@ std::vector<std::uint32_t>& Memories::sources_of(const Hold& hold, std::uint32_t
                                                          .to_shift = writes ? to_shift : 0})},
                            .message = hold.message,
                            .demand = demand * hold.message.copies,
+                           .beside = writes ? hold.reads : hold.writes,
                            .end = hold.end};
     };
     std::uint32_t first = MemoryGroups::kNone;

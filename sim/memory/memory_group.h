@@ -19,6 +19,8 @@ struct StreamBegun {
     std::uint32_t task = 0;   ///< of work
     HeldMessage message{};    ///< of a link
     std::int64_t demand = 0;  ///< of the message and its copies
+    std::int64_t beside =
+        0;  ///< what the same message asks of the other memory, of its source or destination
     Time end;
 
     friend bool operator==(const StreamBegun&, const StreamBegun&) = default;

@@ -7,10 +7,7 @@ bool StreamWays::lead_back(const Machine& machine) {
     for (std::size_t i = 0; i < machine.shifts.size(); ++i) {
         const std::uint32_t place = machine.shifts[i];
         const std::size_t shift = i / machine.places;
-        if (place == kNoPlace) {
-            continue;
-        }
-        if (reached[place] == shift) {
+        if (place == kNoPlace || reached[place] == shift) {
             return false;
         }
         reached[place] = shift;
@@ -26,10 +23,7 @@ std::uint32_t StreamWays::number(const StreamWay& way) {
         if (way.writes) {
             back.assign(machine_.places, kNoPlace);
             for (std::uint32_t source = 0; source < machine_.places; ++source) {
-                const std::uint32_t to = machine_.shifted(way.to_shift, source);
-                if (to != kNoPlace) {
-                    back[to] = source;
-                }
+                back[machine_.shifted(way.to_shift, source)] = source;
             }
         }
     }

@@ -2,7 +2,8 @@
 //
 // Places that do the same read and write over links that lie alike. A way names such links for all of them: from the place over
 // `hop_shift` to the link of the port of `row`, for what is read; for what is written back over `to_shift` to the message's source
-// first. Where two places share a destination by one shift, as among mirror images, no way leads back.
+// first. So shifts must lead from every place, and back: none over the edge of an axis that does not wrap, none from two places to one, as
+// among mirror images.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ class StreamWays {
 public:
     explicit StreamWays(const Machine& machine) : machine_(machine) {}
 
-    /// Whether no shift leads from two places to one.
+    /// Whether all shifts lead from every place, and no two places to one.
     [[nodiscard]] static bool lead_back(const Machine& machine);
 
     std::uint32_t number(const StreamWay& way);

@@ -116,12 +116,16 @@ TEST(WorkedTest, AllGatherOverX) {
 TEST(WorkedTest, AllGatherOverXAndY) {
     const double v = kArray;
     const Worked result = run("v4p", kCube, Operation::all_gather, 3, v);
-    // Half of the array goes x first, half y first, each in two equal chunks: more would not help. By symmetry
+    // Half of the array goes x first, half y first, each in chunks of 1, 2, 4, 8 and 8 units. By symmetry
     // every link does the same: of each chunk that goes its way first a block and half a block,
     // of each chunk of the other half four times that. The first chunk is there before the first phases end.
-    const double b = v / 16 / 2 / 2;
-    const std::int64_t first = 2 * (link(b) + link(b / 2));
-    const std::int64_t second = 2 * (link(4 * b) + link(2 * b));
+    const double unit = v / 16 / 2 / 23;
+    std::int64_t first = 0;
+    std::int64_t second = 0;
+    for (const double b : {unit, 2 * unit, 4 * unit, 8 * unit, 8 * unit}) {
+        first += link(b) + link(b / 2);
+        second += link(4 * b) + link(2 * b);
+    }
     EXPECT_EQ(result.simulated.ps,
               sum({{"first phases: a block and the opposite chip's half", first},
                    {"second phases: the same of four blocks", second},

@@ -134,7 +134,8 @@ BruteForceChunks brute_force_chunks(const Case& c, const std::vector<BruteForceO
     BruteForceChunks chunks;
     chunks.waves = orders.size() > 2 && !all_rings && c.operation != Operation::all_gather;
     if (!chunks.waves && orders.size() > 1 && (orders.size() > 2 || all_rings)) {
-        chunks.sizes = doubling(BruteForceCount(c, orders, rings).count());
+        chunks.sizes = doubling(orders.size() == 2 ? c.options.chunks
+                                                   : BruteForceCount(c, orders, rings).count());
         return chunks;
     }
     const int count = orders.size() == 1 && !in_phases ? 1

@@ -144,13 +144,29 @@ Workload with_memories_apart(Workload workload) {
     return workload;
 }
 
-// On 64 places and more those that do the same have one memory. One place in a third of the runs is slower, and what it holds up
-// spreads.
+/// Some places of a program of their own, in which a task of work takes longer: what they hold up spreads.
+Workload with_unlike_places(Workload workload, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    workload.graphs.push_back(workload.graphs[0]);
+    for (Task& task : workload.graphs[1].tasks) {
+        if (task.operation == kNoOperation) {
+            task.duration += Time{7};
+            break;
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        workload.graph_of_place[random() % workload.machine.places] = 1;
+    }
+    return workload;
+}
+
+// On 64 places and more those that do the same have one memory, until they do not: in half of the runs three places are later.
 TEST(RandomLayersTest, MemoriesTakenTogetherAreThoseApart) {
     int skipped = 0;
     for (std::uint64_t seed = 241; seed < 241 + 60; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        const Workload together = random_layers(seed, true, 63);
+        const Workload layers = random_layers(seed, true, 63);
+        const Workload together = seed % 2 == 0 ? layers : with_unlike_places(layers, seed);
         const Workload apart = with_memories_apart(together);
         Recorder one;
         Recorder other;
@@ -168,7 +184,7 @@ TEST(RandomLayersTest, MemoriesTakenTogetherAreThoseApart) {
         ASSERT_EQ(played, played_of_the_same(apart));
         skipped += played < result.events ? 1 : 0;
     }
-    EXPECT_GT(skipped, 30);
+    EXPECT_GT(skipped, 15);
 }
 
 }  // namespace
