@@ -13,7 +13,8 @@
 // time as if nobody followed it, and its link frees by itself. What is added while demands fit again is not followed.
 // Which streams are followed, and which links held up, at the end of an instant does not depend on the order of what
 // happens in it: demands only grow meanwhile, since what ends at an instant is not counted in it, and shares only shrink. So
-// it is found out once for each place to which something has happened, before the clock goes on (`settle`).
+// it is found out once for each place to which something has happened, before the clock goes on (`settle`). On machines of many places
+// that are alike, those that do the same have one memory, as long as they do (memory_groups.h).
 #pragma once
 
 #include <algorithm>
@@ -75,6 +76,13 @@ public:
     /// Whether the work, which would now end alone, does so; if not it will be among those that a wake ends.
     bool ends_now(std::uint32_t place, std::uint32_t task, Time now);
 
+    // The beginning of a hold is said in one way where places are taken together, and in another where they are not.
+    [[nodiscard]] bool together() const { return together_; }
+    /// Together: begins the hold from the sources that are put here until the instant is over; its message is without its source.
+    /// `row`: the number of the message's link, less that of its place. The shifts lead from the source there and to the destination.
+    std::vector<std::uint32_t>& sources_of(const Hold& hold, std::uint32_t row,
+                                           std::uint32_t hop_shift, std::uint32_t to_shift);
+    /// Apart: begins the hold on that link, to that destination.
     void begin_hold(std::uint32_t server, const Hold& hold, std::uint32_t to) {
         if (server >= of_links_.size()) {
             of_links_.resize(server + 1);
@@ -87,12 +95,6 @@ public:
             begin(to, {MemoryGroup::kWrite, server}, link.written, hold, hold.writes);
         }
     }
-    /// Whether places that do the same are taken together. Then holds begin otherwise:
-    [[nodiscard]] bool together() const { return together_; }
-    /// where sources are put to begin such a hold, whose message is without its source, from them, until the instant is over. The message's
-    /// link has the number `row` and that of its place; shifts lead from the source there and to the destination.
-    std::vector<std::uint32_t>& sources_of(const Hold& hold, std::uint32_t row,
-                                           std::uint32_t hop_shift, std::uint32_t to_shift);
     /// Whether the message, which would now arrive, does so; if not it will be among those that arrive later.
     bool arrives(const MessageId& message, Time now);
     /// Whether any message may arrive later than its links alone would have it.
