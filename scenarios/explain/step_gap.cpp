@@ -6,6 +6,7 @@
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/explain/work_account.h"
 #include "scenarios/lower/rates.h"
+#include "scenarios/lower/retime.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/watch/run_limit.h"
 

@@ -45,10 +45,4 @@ LoweredStep lower_step(const workloads::StepPrograms& programs, const AchievedHa
                        const topology::DeviceMesh& mesh, Fold fold, Watch* watch = nullptr,
                        KnownCollectives* known = nullptr);
 
-/// Gives the tasks of a lowered step the durations that they have on hardware with the same links, and says
-/// whether one of them has changed. It is then what lower_step makes of that hardware: neither what compute takes
-/// nor the launch cost decides how collectives are carried out.
-bool retime(const workloads::StepPrograms& programs, const AchievedHardware& hardware,
-            LoweredStep& step);
-
 }  // namespace podsim::scenarios

@@ -6,6 +6,7 @@
 
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/retime.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
