@@ -3,7 +3,10 @@
 .NOTPARALLEL:
 
 JOBS ?= $(shell nproc)
+export JOBS
 QUICKSTART := scenarios/quickstart/llama3-70b-v5p-pod.yaml
+# What tests need: all that can be built, since they try it.
+TESTS := program pages tests python mpi bench
 CODE := sim topology collectives workloads scenarios tests bench
 SOURCES = find $(CODE) \( -name '*.h' -o -name '*.cpp' \) -print0
 
@@ -12,81 +15,104 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: deps
-deps: ## install the Debian packages that are missing (packages.txt)
-	@.ci/deps build
+deps: ## install the Debian packages that the program needs and that are missing (packages.txt)
+	@.ci/deps program
+
+# Processor time of a fresh build (CONTRIBUTING.md), to say how long it will take.
+BUILD_SECONDS := 350
+TEST_SECONDS := 1000
+minutes = about $(shell expr \( $(1) / $(JOBS) + 59 \) / 60) minutes with $(JOBS) jobs
 
 .PHONY: build
-build: deps ## build the program: build/release/podsim
-	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS)
+build: ## build the program: build/release/podsim
+	@.ci/deps --then "the build then takes $(call minutes,$(BUILD_SECONDS))" program
+	@.ci/build release
 
 .PHONY: run
 run: build ## simulate the quick start: a training step of LLaMA 3-70B on a v5p pod
 	build/release/podsim run $(QUICKSTART)
 
 .PHONY: test
-test: deps ## run every test, without sanitizers
-	@.ci/deps test
-	cmake --preset test
-	cmake --build --preset test --parallel $(JOBS)
+test: ## run every test, without sanitizers
+	@.ci/deps --then "to build and run the tests then takes $(call minutes,$(TEST_SECONDS))" $(TESTS)
+	@.ci/build test
 	ctest --preset test --parallel $(JOBS)
 
 .PHONY: sanitize
-sanitize: deps ## run the quick tests with ASan and UBSan (half an hour on 2 cores)
-	@.ci/deps test
-	cmake --preset sanitize
-	cmake --build --preset sanitize --parallel $(JOBS)
+sanitize: ## run the quick tests with ASan and UBSan (half an hour on 2 cores)
+	@.ci/deps $(TESTS)
+	@.ci/build sanitize
 	ctest --preset sanitize --parallel $(JOBS) --label-regex quick
 
 .PHONY: check
-check: deps ## the quick tests, in a build that a change recompiles little of
-	@.ci/deps test
-	cmake --preset check
-	cmake --build --preset check --parallel $(JOBS)
+check: ## the quick tests, in a build that a change recompiles little of
+	@.ci/deps $(TESTS)
+	@.ci/build check
 	ctest --preset check --parallel $(JOBS) --label-regex quick
 
 # The distribution's Python, for which its pybind11 is, and where `import podsim` is to work.
 PYTHON := /usr/bin/python3
 VENV ?= build/python/venv
 
-.PHONY: python
-python: deps ## pack the Python package as a wheel and install it into VENV=build/python/venv
-	@.ci/deps python
-	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target podsim_python
+.PHONY: wheel
+wheel: ## pack the Python package: build/python/podsim-*.whl
+	@.ci/deps program python
+	@.ci/build python podsim_python
 	rm -rf build/python/package build/python/*.whl
-	cmake --install build/release --component python --prefix build/python/package
+	cmake --install build/python --component python --prefix build/python/package
 	$(PYTHON) -m wheel pack build/python/package --dest-dir build/python
+
+.PHONY: python
+python: wheel ## install the Python package into a virtual environment, VENV=build/python/venv
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --no-index --no-deps --force-reinstall build/python/podsim-*.whl
+
+.PHONY: mpi
+mpi: ## build what `mpirun podsim sweep` loads, beside the program
+	@.ci/deps program mpi
+	@.ci/build release --with PODSIM_MPI=ON
+
+.PHONY: pages
+pages: ## make the bundle of the pages' libraries anew: scenarios/page/bundle, from its lock file
+	@.ci/deps pages
+	mkdir -p build/pages
+	cp scenarios/page/web/package.json scenarios/page/web/package-lock.json build/pages
+	cd build/pages && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
+	node scenarios/page/web/build.mjs build/pages/node_modules scenarios/page/bundle
 
 PREFIX ?= /usr/local
 .PHONY: install
 install: build ## install program, scenarios, docs and libraries into PREFIX=/usr/local
-	cmake --build build/release --target podsim_manual
+	@.ci/build release podsim_manual
 	cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: package
 package: build ## make Debian packages: build/package/*.deb
-	cmake --build build/release --target podsim_manual
+	@.ci/deps release
+	@.ci/build release podsim_manual
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build/package
 
+.PHONY: release
+release: ## make what users download: build/dist, an archive, a Debian package, a wheel, checksums
+	@.ci/deps program python release
+	@.ci/release
+
 .PHONY: reproducible
-reproducible: deps ## build the program twice, in different folders, and compare the bytes
+reproducible: ## make a release twice, in different folders, and compare the bytes
+	@.ci/deps program python release
 	tests/supply/reproducible.sh
 
 SECONDS ?= 60
 .PHONY: fuzz
-fuzz: deps ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's sanitizers
-	@.ci/deps style
-	cmake --preset fuzz
-	cmake --build --preset fuzz --parallel $(JOBS)
+fuzz: ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's sanitizers
+	@.ci/deps program style
+	@.ci/build fuzz
 	tests/fuzz/run.sh build/fuzz $(SECONDS)
 
 HOUR ?= 3600
 .PHONY: soak
 soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenarios at random for HOUR=3600 seconds
-	@.ci/deps test
+	@.ci/deps tests
 	tests/soak/soak.py build/release/podsim . --instants 200 --kills 100 --strict
 	tests/soak/properties.py build/release/podsim --seconds $(HOUR) --keep build/soak
 
@@ -95,10 +121,9 @@ readme: build ## write the output of the quick start into README.md
 	tests/house/update_docs.sh build/release/podsim
 
 .PHONY: bench
-bench: deps ## run the benchmarks (10 minutes) and show them in docs/performance.md
-	@.ci/deps bench
-	cmake --preset bench
-	cmake --build --preset bench --parallel $(JOBS)
+bench: ## run the benchmarks (10 minutes) and show them in docs/performance.md
+	@.ci/deps program bench plots
+	@.ci/build bench
 	build/bench/podsim_bench --benchmark_out=build/bench/results.json \
 	    --benchmark_out_format=json --benchmark_min_time=0.2
 	bench/performance.py keep build/bench/results.json
@@ -106,25 +131,24 @@ bench: deps ## run the benchmarks (10 minutes) and show them in docs/performance
 
 .PHONY: bench-docs
 bench-docs: ## write bench/results.json into docs/performance.md, with plots
-	@.ci/deps build bench
+	@.ci/deps bench plots
 	bench/performance.py tables
 	bench/performance.py plots
 
 .PHONY: format
 format: ## format all C++ files in place
-	@.ci/deps build style
+	@.ci/deps style
 	$(SOURCES) | xargs -0 clang-format -i
 
 .PHONY: format-check
 format-check: ## fail where make format would change a file
-	@.ci/deps build style
+	@.ci/deps style
 	$(SOURCES) | xargs -0 clang-format --dry-run -Werror
 
 .PHONY: lint
 lint: ## build the program with clang, run clang-tidy on its code; warnings are errors
-	@.ci/deps build style
-	cmake --preset clang
-	cmake --build --preset clang --parallel $(JOBS)
+	@.ci/deps program style
+	@.ci/build clang
 	.ci/units build/clang | xargs -d '\n' -P $(JOBS) -n 1 clang-tidy -p build/clang --quiet
 
 .PHONY: clean

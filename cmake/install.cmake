@@ -36,10 +36,8 @@ install(FILES ${PROJECT_BINARY_DIR}/podsim-config.cmake ${PROJECT_BINARY_DIR}/po
   DESTINATION ${package} COMPONENT development)
 
 # What the program is made of, beside the docs. Written when it is installed, since it takes seconds.
-set(lock "")
-if(npm_page)
-  set(lock --lock ${PROJECT_SOURCE_DIR}/scenarios/page/web/package-lock.json)
-endif()
+find_package(Python 3.9 COMPONENTS Interpreter QUIET)
+set(lock --lock ${PROJECT_SOURCE_DIR}/scenarios/page/web/package-lock.json)
 set(binaries $<TARGET_FILE:podsim> "$<$<TARGET_EXISTS:podsim_mpi>:$<TARGET_FILE:podsim_mpi>>")
 set(bom ${PROJECT_BINARY_DIR}/podsim.cdx.json)
 if(Python_Interpreter_FOUND)
@@ -69,7 +67,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME podsim-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-iostreams-dev, libboost-program-options-dev, \
-libyaml-cpp-dev, libfmt-dev, nlohmann-json3-dev, libtbb-dev, libeigen3-dev")
+libyaml-cpp-dev, libfmt-dev, nlohmann-json3-dev, libeigen3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The libraries and headers, for find_package(podsim).")
 if(TARGET podsim_mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)

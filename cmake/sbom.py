@@ -3,7 +3,8 @@
 
 Three kinds of components, each in the version that was there:
 - what the binaries load: the packages of the shared objects that ldd names, the first binary's own NEEDED ones marked;
-- what was compiled in: the packages of the headers that the production code's objects were made from (ninja's log);
+- what was compiled in: the packages of the headers that the production code's objects were made from (ninja's log), and of
+  the archives that the program was linked with;
 - what the pages embed: the packages of LOCK, a package-lock.json, that are not for development alone.
 No times and no paths: the same build writes the same bytes.
 """
@@ -55,7 +56,9 @@ def debian(package: str) -> dict:
 
 def loaded(binary: str) -> dict[str, str]:
     """The shared objects that a binary needs, its libraries' own too, and where they are."""
-    return dict(re.findall(r"^\s*(\S+) => (/\S+)", said("ldd", binary), re.M))
+    said_of_it = said("ldd", binary)
+    loader = {name: folder + name for folder, name in re.findall(r"^\s*(/\S+/)(ld-\S+) \(", said_of_it, re.M)}
+    return dict(re.findall(r"^\s*(\S+) => (/\S+)", said_of_it, re.M)) | loader
 
 
 def needed(binary: str) -> set[str]:
@@ -73,6 +76,12 @@ def headers(build: pathlib.Path) -> set[str]:
         elif wanted and line.startswith("    /"):
             found.add(line.strip())
     return {path for path in found if not path.startswith(str(build))}
+
+
+def archives(build: pathlib.Path) -> set[str]:
+    """What the program was linked with that is part of it now."""
+    link = said("ninja", "-C", str(build), "-t", "commands", "podsim").splitlines()
+    return set(re.findall(r"(?<=\s)/\S+\.a\b", link[-1] if link else ""))
 
 
 def with_property(component: dict, name: str, values: set[str]) -> dict:
@@ -132,8 +141,10 @@ def main() -> None:
 
     components = shared_objects(asked.binaries)
     compiled_in = set(owners(headers(asked.build)).values())
-    components += [with_property(debian(package), "compiled-in", {"headers"}) | {"scope": "required"}
-                   for package in compiled_in]
+    of_archives = set(owners(archives(asked.build)).values())
+    for package in compiled_in | of_archives:
+        how = {kind for kind, packages in (("headers", compiled_in), ("archive", of_archives)) if package in packages}
+        components.append(with_property(debian(package), "compiled-in", how) | {"scope": "required"})
     if asked.lock:
         components += embedded(asked.lock)
     components.sort(key=lambda component: component["bom-ref"])

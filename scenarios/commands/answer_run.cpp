@@ -105,7 +105,7 @@ Usage run_usage() {
         "where the\n"
         "time goes, and what the analytic estimates say.",
         "podsim run scenarios/quickstart/llama3-70b-v5p-pod.yaml --set batch.tokens=8Mi");
-    usage.appendix("Keys of the scenario:\n" + schema_help());
+    usage.appendix([] { return "Keys of the scenario:\n" + schema_help(); });
     usage.settings("set",
                    "override one value of the scenario, as in --set hardware.slice=4x4x4; may be "
                    "repeated");
@@ -171,7 +171,9 @@ RunAnswer answer_run(const Usage& options, const ScenarioSource& source, TimedWa
     }
     watch.begin();
     RunAnswer answer{.scenario = std::move(scenario), .result = StepResult{}};
-    answer.settings = settings_in_force(source, options.all("set"));
+    answer.settings = [source, settings = options.all("set")] {
+        return settings_in_force(source, settings);
+    };
     try {
         answer.result = simulated(answer.scenario, fold, how);
     } catch (const std::bad_alloc&) {
@@ -254,7 +256,9 @@ Json answer_json(const RunAnswer& answer) {
     const StepResult& step = std::get<StepResult>(answer.result);
     Json json = step_json(answer.scenario, step, answer.verdicts, answer.wall);
     add_remedies(json["memory"], answer.scenario, step);
-    json["settings_in_force"] = settings_json(answer.settings);
+    if (answer.settings) {
+        json["settings_in_force"] = settings_json(answer.settings());
+    }
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
     }

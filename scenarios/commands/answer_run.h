@@ -1,6 +1,7 @@
 // What `podsim run` computes: a step, or a program, and what is said of it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,7 +28,7 @@ struct RunAnswer {
     std::optional<Suggestions> advice{};  ///< of a step that is explained
     std::vector<Verdict> verdicts{};
     WallTime wall{};
-    std::vector<ShownKey> settings{};  ///< of a step
+    std::function<std::vector<ShownKey>()> settings{};  ///< of a step; only JSON shows them
     /// The watch ended it when the step was there: what is missing of what is said of the step.
     std::string stopped_before{};
     std::string

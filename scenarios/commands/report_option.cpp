@@ -1,7 +1,6 @@
 #include "scenarios/commands/report_option.h"
 
 #include "scenarios/console/output.h"
-#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 
@@ -13,11 +12,6 @@ void add_report_option(Usage& usage) {
 std::string report_path(const Usage& options) {
     std::string path = output_path(options, "report");
     refuse_dash("--report", path);
-    if (!path.empty() && !has_pages()) {
-        throw sim::InputError(
-            "this podsim was built without pages",
-            "install nodejs and npm (packages.txt; make deps), configure anew and build");
-    }
     return path;
 }
 

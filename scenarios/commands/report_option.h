@@ -12,8 +12,7 @@ namespace podsim::scenarios {
 
 void add_report_option(Usage& usage);
 
-/// The path of --report, empty without it. Throws sim::InputError where nothing can be written there, or where this podsim was
-/// built without pages.
+/// The path of --report, empty without it. Throws sim::InputError where nothing can be written there.
 std::string report_path(const Usage& options);
 
 /// Writes the page there. Throws sim::InputError where not all of it arrived.

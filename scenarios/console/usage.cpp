@@ -5,9 +5,11 @@
 #include <sstream>
 
 #include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options/variables_map.hpp>
 
 #include "scenarios/console/help_text.h"
 #include "sim/base/nearest.h"
@@ -23,12 +25,18 @@ const char* value_name(Takes takes) {
     return takes == Takes::file ? "PATH" : takes == Takes::settings ? "key=value" : "VALUE";
 }
 
-po::typed_value<std::string>* one_value(Takes takes) {
-    return po::value<std::string>()->value_name(value_name(takes));
-}
-
-po::value_semantic* many_values(Takes takes) {
-    return po::value<std::vector<std::string>>()->value_name(value_name(takes))->composing();
+/// Owned by the description that it is added to.
+po::value_semantic* value_semantic(const DescribedOption& option) {
+    if (option.takes == Takes::nothing) {
+        return po::bool_switch();
+    }
+    if (option.most != 1) {
+        return po::value<std::vector<std::string>>()
+            ->value_name(value_name(option.takes))
+            ->composing();
+    }
+    auto* const one = po::value<std::string>()->value_name(value_name(option.takes));
+    return option.fallback.empty() ? one : one->default_value(option.fallback);
 }
 
 /// Words of a continued line, and the command that it goes on with.
@@ -36,55 +44,73 @@ constexpr std::string_view kNextSynopsis = "\n       podsim ";
 
 }  // namespace
 
+struct Usage::Parser {
+    po::options_description options{};
+    po::variables_map map{};
+};
+
 Usage::Usage(std::string synopsis, std::string summary, std::string example, std::string notes)
     : synopsis_(std::move(synopsis)),
       summary_(std::move(summary)),
       example_(std::move(example)),
-      notes_(std::move(notes)) {
-    declare({.name = "help", .meaning = "print this and stop", .letter = 'h'}, po::bool_switch());
+      notes_(std::move(notes)),
+      parser_(std::make_unique<Parser>()) {
+    declare({.name = "help", .meaning = "print this and stop", .letter = 'h'});
     value("memory",
           "the most memory that podsim may take; without it four fifths of what the machine has "
           "free");
 }
 
-void Usage::declare(DescribedOption option, po::value_semantic* value) {
+Usage::Usage(Usage&&) noexcept = default;
+
+Usage::~Usage() = default;
+
+bool Usage::has(const std::string& name) const {
+    return parser_->map.count(name) > 0;
+}
+
+bool Usage::is_given(const std::string& name) const {
+    return has(name) && !parser_->map[name].defaulted();
+}
+
+bool Usage::is_set(const std::string& name) const {
+    return parser_->map[name].as<bool>();
+}
+
+void Usage::declare(DescribedOption option) {
     const std::string names =
         option.letter == 0 ? option.name : fmt::format("{},{}", option.name, option.letter);
-    options_.add_options()(names.c_str(), value, option.meaning.c_str());
+    parser_->options.add_options()(names.c_str(), value_semantic(option), option.meaning.c_str());
     described_.push_back(std::move(option));
 }
 
 void Usage::value(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::text}, one_value(Takes::text));
+    declare({.name = name, .meaning = meaning, .takes = Takes::text});
 }
 
 void Usage::value(const std::string& name, const std::string& meaning,
                   const std::string& fallback) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::text, .fallback = fallback},
-            one_value(Takes::text)->default_value(fallback));
+    declare({.name = name, .meaning = meaning, .takes = Takes::text, .fallback = fallback});
 }
 
 void Usage::values(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::text, .most = -1},
-            many_values(Takes::text));
+    declare({.name = name, .meaning = meaning, .takes = Takes::text, .most = -1});
 }
 
 void Usage::flag(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning}, po::bool_switch());
+    declare({.name = name, .meaning = meaning});
 }
 
 void Usage::file(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::file}, one_value(Takes::file));
+    declare({.name = name, .meaning = meaning, .takes = Takes::file});
 }
 
 void Usage::files(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::file, .most = -1},
-            many_values(Takes::file));
+    declare({.name = name, .meaning = meaning, .takes = Takes::file, .most = -1});
 }
 
 void Usage::settings(const std::string& name, const std::string& meaning) {
-    declare({.name = name, .meaning = meaning, .takes = Takes::settings, .most = -1},
-            many_values(Takes::settings));
+    declare({.name = name, .meaning = meaning, .takes = Takes::settings, .most = -1});
 }
 
 void Usage::positional(const std::string& name, int most) {
@@ -111,7 +137,7 @@ std::vector<std::string> Usage::synopses() const {
 
 std::vector<std::string> Usage::option_names() const {
     std::vector<std::string> names;
-    for (const auto& option : options_.options()) {
+    for (const auto& option : parser_->options.options()) {
         names.push_back("--" + option->long_name());
     }
     return names;
@@ -130,7 +156,7 @@ std::string Usage::usage_line() const {
 
 void Usage::parse(Arguments args) {
     po::options_description all;
-    all.add(options_);
+    all.add(parser_->options);
     po::positional_options_description positions;
     if (!arguments_.name.empty()) {
         all.add_options()(arguments_.name.c_str(), po::value<std::vector<std::string>>());
@@ -144,8 +170,8 @@ void Usage::parse(Arguments args) {
                       .positional(positions)
                       .style(style)
                       .run(),
-                  map_);
-        po::notify(map_);
+                  parser_->map);
+        po::notify(parser_->map);
     } catch (const po::unknown_option& error) {
         throw sim::unknown_name("option", printable(error.get_option_name()), option_names());
     } catch (const po::too_many_positional_options_error&) {
@@ -174,11 +200,11 @@ std::string Usage::help(int width) const {
     // Boost keeps at least half of a line for what options mean.
     po::options_description fitted("Options", static_cast<unsigned>(columns),
                                    static_cast<unsigned>(columns / 2));
-    for (const auto& option : options_.options()) {
+    for (const auto& option : parser_->options.options()) {
         fitted.add(option);
     }
     text << fitted;
-    for (const std::string& more : {notes_, appendix_}) {
+    for (const std::string& more : {notes_, appendix_ ? appendix_() : std::string()}) {
         if (!more.empty()) {
             text << '\n' << filled_text(more, columns);
         }
@@ -191,7 +217,7 @@ std::string Usage::get(const std::string& name) const {
     if (!has(name)) {
         throw sim::InputError(fmt::format("--{} is missing", name), usage_line());
     }
-    std::string value = map_[name].as<std::string>();
+    std::string value = parser_->map[name].as<std::string>();
     if (value.empty()) {
         throw sim::InputError(fmt::format("--{} is empty", name), usage_line());
     }
@@ -217,7 +243,8 @@ void Usage::require(std::span<const std::string> names) const {
 }
 
 std::vector<std::string> Usage::all(const std::string& name) const {
-    return has(name) ? map_[name].as<std::vector<std::string>>() : std::vector<std::string>{};
+    return has(name) ? parser_->map[name].as<std::vector<std::string>>()
+                     : std::vector<std::string>{};
 }
 
 }  // namespace podsim::scenarios

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/variables_map.hpp>
 
 #include "scenarios/text/quote.h"
 #include "sim/base/error.h"
@@ -40,6 +39,8 @@ class Usage {
 public:
     /// `synopsis` follows `podsim`; `example` and `notes` end the help.
     Usage(std::string synopsis, std::string summary, std::string example, std::string notes = {});
+    Usage(Usage&&) noexcept;
+    ~Usage();
 
     /// Declares `--name VALUE`; with a fallback it is used and shown in the help.
     void value(const std::string& name, const std::string& meaning);
@@ -64,8 +65,8 @@ public:
     void offer_parts(const std::string& name, const Names& names) {
         offer(name, Takes::parts, {std::begin(names), std::end(names)});
     }
-    /// Text that ends the help, and that a manual says elsewhere.
-    void appendix(std::string text) { appendix_ = std::move(text); }
+    /// Text that ends the help, and that a manual says elsewhere; made only where the help is asked for.
+    void appendix(std::function<std::string()> text) { appendix_ = std::move(text); }
 
     /// Parses. Throws sim::InputError for unknown options (with the nearest), missing and repeated
     /// values.
@@ -86,12 +87,10 @@ public:
     [[nodiscard]] const std::string& example() const { return example_; }
     [[nodiscard]] const std::string& notes() const { return notes_; }
 
-    [[nodiscard]] bool has(const std::string& name) const { return map_.count(name) > 0; }
+    [[nodiscard]] bool has(const std::string& name) const;
     /// Whether it was given, and has not its value without.
-    [[nodiscard]] bool is_given(const std::string& name) const {
-        return has(name) && !map_[name].defaulted();
-    }
-    [[nodiscard]] bool is_set(const std::string& name) const { return map_[name].as<bool>(); }
+    [[nodiscard]] bool is_given(const std::string& name) const;
+    [[nodiscard]] bool is_set(const std::string& name) const;
     /// The value of an option. Throws sim::InputError when it is required and missing.
     [[nodiscard]] std::string get(const std::string& name) const;
     [[nodiscard]] std::vector<std::string> all(const std::string& name) const;
@@ -101,7 +100,8 @@ public:
     [[nodiscard]] std::vector<std::string> positionals() const { return all(arguments_.name); }
 
 private:
-    void declare(DescribedOption option, boost::program_options::value_semantic* value);
+    struct Parser;  ///< Boost.Program_options, whose headers are dear
+    void declare(DescribedOption option);
     void offer(const std::string& name, Takes takes, std::vector<std::string> names);
     [[nodiscard]] std::vector<std::string> option_names() const;
     /// `usage: podsim ...` in one line.
@@ -111,11 +111,10 @@ private:
     std::string summary_;
     std::string example_;
     std::string notes_;
-    std::string appendix_;
+    std::function<std::string()> appendix_;
     DescribedOption arguments_{};
     std::vector<DescribedOption> described_;
-    boost::program_options::options_description options_;
-    boost::program_options::variables_map map_;
+    std::unique_ptr<Parser> parser_;
 };
 
 /// Reads an option's value; errors name the option.

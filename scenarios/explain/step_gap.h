@@ -7,13 +7,13 @@
 #include <limits>
 #include <list>
 #include <mutex>
-#include <oneapi/tbb/task_group.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "scenarios/explain/shares.h"
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/ranks/threads.h"
 #include "scenarios/run/run_step.h"
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
@@ -112,7 +112,7 @@ private:
     mutable PhaseWatch watch_;
     std::mutex failing_;
     std::exception_ptr failure_;  ///< the first one of a run
-    tbb::task_group runs_;
+    TaskGroup runs_;
 };
 
 }  // namespace podsim::scenarios

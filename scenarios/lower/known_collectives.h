@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "collectives/vocabulary/operation.h"
 #include "collectives/vocabulary/ring_step.h"
 #include "scenarios/lower/layout.h"
+#include "scenarios/ranks/threads.h"
 #include "scenarios/spec/hardware.h"
 #include "scenarios/spec/request.h"
 #include "sim/mirror/known_images.h"
@@ -83,6 +83,6 @@ private:
 };
 
 /// One for each thread that asks.
-using CollectivesOfThreads = tbb::enumerable_thread_specific<KnownCollectives>;
+using CollectivesOfThreads = PerThread<KnownCollectives>;
 
 }  // namespace podsim::scenarios

@@ -23,19 +23,20 @@ std::string gzip(std::string_view text) {
     return bytes;
 }
 
+}  // namespace
+
 /// Three bytes are four letters; the last ones are filled up with zeros, whose letters are `=`.
-std::string base64(std::string bytes) {
+std::string base64(std::string_view text) {
+    std::string bytes(text);
     using Bytes = std::string::const_iterator;
     using Letters = boost::archive::iterators::base64_from_binary<
         boost::archive::iterators::transform_width<Bytes, 6, 8>>;
     const std::size_t filled = (3 - bytes.size() % 3) % 3;
     bytes.append(filled, '\0');
-    std::string text(Letters(bytes.cbegin()), Letters(bytes.cend()));
-    std::fill_n(text.rbegin(), filled, '=');
-    return text;
+    std::string letters(Letters(bytes.cbegin()), Letters(bytes.cend()));
+    std::fill_n(letters.rbegin(), filled, '=');
+    return letters;
 }
-
-}  // namespace
 
 std::string packed_text(std::string_view text) {
     return base64(gzip(text));

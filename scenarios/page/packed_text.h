@@ -6,7 +6,10 @@
 
 namespace podsim::scenarios {
 
-/// gzip (RFC 1952, without a time: the same text gives the same bytes) in base64 (RFC 4648).
+/// RFC 4648.
+std::string base64(std::string_view bytes);
+
+/// gzip (RFC 1952, without a time: the same text gives the same bytes) in base64.
 std::string packed_text(std::string_view text);
 
 }  // namespace podsim::scenarios

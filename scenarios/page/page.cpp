@@ -1,7 +1,6 @@
 #include "scenarios/page/page.h"
 
 #include <array>
-#include <stdexcept>
 #include <utility>
 
 #include "scenarios/page/packed_text.h"
@@ -32,25 +31,20 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-bool has_pages() {
-    return !page_template().empty();
-}
-
 std::string page_html(const Page& page) {
-    if (!has_pages()) {
-        throw std::logic_error("a page was asked of a podsim without pages");
-    }
     const std::string data = packed_text(json_line({{"kind", page.kind},
                                                     {"title", page.title},
                                                     {"version", PODSIM_VERSION},
                                                     {"result", page.result},
                                                     {"extra", page.extra}}));
     const std::string title = escaped(page.title);
+    const std::string library = base64(page_library());
+    const std::string script = base64(page_script());
     const std::array<std::pair<std::string_view, std::string_view>, 6> parts{{
         {"@title@", title},
         {"@style@", page_style()},
-        {"@library@", page_library()},
-        {"@script@", page_script()},
+        {"@library@", library},
+        {"@script@", script},
         {"@data@", data},
         {"@unpacker@", page_unpacker()},
     }};

@@ -12,9 +12,6 @@ namespace podsim::scenarios {
 /// The most that a page weighs; data are thinned to fit.
 inline constexpr std::size_t kMostPageBytes = 3'000'000;
 
-/// Whether this podsim has what pages are made of.
-bool has_pages();
-
 /// What a page shows. `result` is what --json writes, as it is; `extra` what only the page has.
 struct Page {
     std::string_view
@@ -24,7 +21,7 @@ struct Page {
     Json extra = Json::object();
 };
 
-/// The file. Throws std::logic_error without has_pages().
+/// The file.
 std::string page_html(const Page& page);
 
 }  // namespace podsim::scenarios

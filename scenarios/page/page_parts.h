@@ -1,15 +1,15 @@
-// The parts of a page as they stand in the program: what web/build.mjs has packed.
+// The parts of a page as they stand in the program: files of web/, and of bundle/ what web/build.mjs made of others.
 #pragma once
 
 #include <string_view>
 
 namespace podsim::scenarios {
 
-/// HTML with `@title@`, `@style@`, ... in the places of the other parts; empty in a podsim that was built without them.
+/// HTML with `@title@`, `@style@`, ... in the places of the other parts.
 std::string_view page_template();
 std::string_view page_style();
 std::string_view page_unpacker();
-/// gzip, in base64.
+/// gzip.
 std::string_view page_script();
 std::string_view page_library();
 

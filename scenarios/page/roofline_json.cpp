@@ -13,13 +13,13 @@
 namespace podsim::scenarios {
 namespace {
 
-struct Kind {
+struct KernelKind {
     std::string name;
     std::string_view pass;
     double flops = 0;
     double vector_flops = 0;
     double bytes = 0;
-    auto operator<=>(const Kind&) const = default;
+    auto operator<=>(const KernelKind&) const = default;
 };
 
 struct Sum {
@@ -28,7 +28,7 @@ struct Sum {
 };
 
 struct Operations {
-    std::map<Kind, Sum> kinds;
+    std::map<KernelKind, Sum> kinds;
     std::set<workloads::MatmulDtype> dtypes;
     double flops = 0;
     double bytes = 0;

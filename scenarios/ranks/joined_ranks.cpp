@@ -52,7 +52,7 @@ std::unique_ptr<Ranks> join_ranks() {
             std::filesystem::exists(module)
                 ? fmt::format("cannot load MPI: {}", why)
                 : std::string("several ranks were started, and podsim was built without MPI"),
-            "start one process, or install Open MPI and build podsim again");
+            "start one process, or build what it loads: make mpi");
     }
     const auto join = reinterpret_cast<JoinRanks>(dlsym(loaded, kJoinName));
     return std::unique_ptr<Ranks>(join());

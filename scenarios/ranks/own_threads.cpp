@@ -1,5 +1,6 @@
 #include "scenarios/ranks/own_threads.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -14,10 +15,7 @@ constexpr auto kLongestWait = 500us;
 }  // namespace
 
 OwnThreads::OwnThreads(int threads, const std::function<std::string(const std::string&)>& work)
-    : work_(work),
-      allow_(tbb::global_control::max_allowed_parallelism,
-             static_cast<std::size_t>(threads) + 1),  // the one that begins does not work
-      arena_(threads, 0) {}
+    : work_(work), threads_(std::min(threads, threads_with_room())) {}
 
 OwnThreads::~OwnThreads() {
     std::unique_lock lock(mutex_);
@@ -26,7 +24,7 @@ OwnThreads::~OwnThreads() {
 
 void OwnThreads::begin(Piece piece) {
     ++pieces_;
-    arena_.enqueue([this, piece = std::move(piece)] {
+    threads_.post([this, piece = std::move(piece)] {
         EndedPiece ended{.number = piece.number, .failed = true};
         try {
             ended.text = work_(piece.text);

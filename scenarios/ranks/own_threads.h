@@ -6,10 +6,10 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <optional>
 #include <string>
+
+#include "scenarios/ranks/threads.h"
 
 namespace podsim::scenarios {
 
@@ -42,12 +42,11 @@ public:
 
 private:
     const std::function<std::string(const std::string&)>& work_;
-    tbb::global_control allow_;
-    tbb::task_arena arena_;
     std::size_t pieces_ = 0;
     std::mutex mutex_;
     std::condition_variable ready_;
     std::deque<EndedPiece> ended_;
+    ThreadPool threads_;  ///< the last one: it ends before what its work needs
 };
 
 }  // namespace podsim::scenarios

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
-#include <oneapi/tbb/task_arena.h>
 #include <optional>
 #include <string>
 #include <utility>
@@ -338,10 +337,8 @@ void StepSimulation::simulate_even(StepResult& result) const {
 
 }  // namespace
 
-/// Threads of a sweep that wait for the runs behind a gap do not take up other settings meanwhile.
 StepResult simulate_step(const Scenario& scenario, Fold fold, StepOptions options) {
-    return tbb::this_task_arena::isolate(
-        [&] { return StepSimulation(scenario, fold, std::move(options)).run(); });
+    return StepSimulation(scenario, fold, std::move(options)).run();
 }
 
 }  // namespace podsim::scenarios

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <vector>
 
 #include "scenarios/least/known_bounds.h"
+#include "scenarios/ranks/threads.h"
 #include "scenarios/space/mesh_space.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/space/setting_bounds.h"
@@ -26,7 +26,7 @@ public:
     /// Those of a rough group, outlined, alike. `enumerated` is 0: they have been counted.
     [[nodiscard]] BoundedPlans refined(const RoughGroup& group, Watch* watch = nullptr) const;
     /// What this thread knows of collectives.
-    [[nodiscard]] const std::shared_ptr<KnownBounds>& known() const { return known_.local(); }
+    [[nodiscard]] std::shared_ptr<KnownBounds> known() const { return known_.shared(); }
 
 private:
     struct Task {
@@ -39,8 +39,7 @@ private:
 
     const SearchSpace& space_;
     std::vector<Task> tasks_;
-    mutable tbb::enumerable_thread_specific<std::shared_ptr<KnownBounds>> known_{
-        [] { return std::make_shared<KnownBounds>(); }};
+    mutable PerThread<KnownBounds> known_;
 };
 
 }  // namespace podsim::scenarios

@@ -10,7 +10,6 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr double kShare = 0.8;
-constexpr double kOfThread = 32e6;  ///< bytes: its stack, and what it works with at the least
 constexpr double kMost = 1e18;      ///< that a limit can say
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -93,9 +92,6 @@ MemoryLimit::MemoryLimit(double bytes) {
         rlimit limit = before_;
         limit.rlim_cur = std::min(static_cast<rlim_t>(std::min(bytes, kMost)), before_.rlim_max);
         ::setrlimit(RLIMIT_DATA, &limit);
-        threads_.emplace(
-            tbb::global_control::max_allowed_parallelism,
-            static_cast<std::size_t>(std::max(1.0, std::min(bytes, kMost) / kOfThread)));
     }
 }
 

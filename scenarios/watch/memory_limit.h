@@ -1,8 +1,6 @@
 // How much memory this process may take: a run that wants more ends with std::bad_alloc, and not with the machine.
 #pragma once
 
-#include <oneapi/tbb/global_control.h>
-#include <optional>
 #include <sys/resource.h>
 
 namespace podsim::scenarios {
@@ -16,7 +14,7 @@ double address_space_left();
 /// Four fifths of what the machine has free, or what the process's control group (cgroup v2) or its address space leaves, if that is less; infinite where none is known.
 double usual_memory_limit();
 
-/// Sets the limit while it lives, and how many threads there may be, whose stacks count for it. Where it is infinite, or the system does not let it, nothing changes.
+/// Sets the limit while it lives. Where it is infinite, or the system does not let it, nothing changes.
 class MemoryLimit {
 public:
     explicit MemoryLimit(double bytes);
@@ -26,7 +24,6 @@ public:
 
 private:
     rlimit before_{};
-    std::optional<tbb::global_control> threads_;
 };
 
 }  // namespace podsim::scenarios

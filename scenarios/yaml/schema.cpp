@@ -211,12 +211,26 @@ const KeySpec* find_key(std::string_view path) {
 }
 
 std::vector<std::string> keys_of(std::string_view path) {
+    struct Map {
+        std::string_view path;
+        std::vector<std::string> keys{};
+    };
+    static const std::vector<Map> maps = [] {
+        std::vector<Map> all;
+        for (const KeySpec& key : all_keys()) {
+            const std::string_view above = parent(key.path);
+            auto map = std::ranges::find(all, above, &Map::path);
+            if (map == all.end()) {
+                map = all.insert(map, {above});
+            }
+            map->keys.emplace_back(last(key.path));
+        }
+        return all;
+    }();
     std::vector<std::string> names;
-    for (const KeySpec& key : all_keys()) {
-        const std::string_view above = parent(key.path);
-        const bool here = above.empty() || path.empty() ? above == path : matches(above, path);
-        if (here) {
-            names.emplace_back(last(key.path));
+    for (const Map& map : maps) {
+        if (map.path.empty() || path.empty() ? map.path == path : matches(map.path, path)) {
+            names.insert(names.end(), map.keys.begin(), map.keys.end());
         }
     }
     return names;

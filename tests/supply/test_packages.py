@@ -61,11 +61,8 @@ def test_the_bill_of_materials_knows_headers_and_pages(prefix: pathlib.Path) -> 
             assert named[package]["version"] == said("dpkg-query", "-W", "-f", "${Version}", package)
         assert not {"libgtest-dev", "libbenchmark-dev"} & set(named)  # of tests and benchmarks
     embedded = {name for name, component in named.items() if values(component, "embedded")}
-    if "no_page_parts" in (BUILD / "build.ninja").read_text():
-        assert not embedded
-    else:
-        asked = json.loads((SOURCE / "scenarios/page/web/package.json").read_text())["dependencies"]
-        assert {name: named[name]["version"] for name in embedded} == asked
+    asked = json.loads((SOURCE / "scenarios/page/web/package.json").read_text())["dependencies"]
+    assert {name: named[name]["version"] for name in embedded} == asked
 
 
 def test_the_bill_of_materials_is_the_same_again(prefix: pathlib.Path, tmp_path: pathlib.Path) -> None:

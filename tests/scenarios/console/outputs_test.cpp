@@ -107,10 +107,6 @@ protected:
         return {path(file), path("./" + file), path("below/../" + file), path(soft), path(hard)};
     }
 
-    [[nodiscard]] static bool is_built(const std::string& option) {
-        return option != "report" || has_pages();
-    }
-
     [[nodiscard]] std::string text_of(const std::string& name) const {
         std::ifstream file(path(name));
         return {std::istreambuf_iterator<char>(file), {}};
@@ -132,9 +128,6 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             for (const std::string& input : command.inputs) {
                 const std::string before = text_of(input);
                 for (const std::string& name : names_of(input)) {
-                    if (!is_built(option)) {
-                        continue;
-                    }
                     Texts args = args_of(command);
                     args.insert(args.end(), {"--" + option, name});
                     const Outcome outcome = podsim(args);
@@ -154,7 +147,7 @@ TEST_F(Outputs, NeverReplaceWhatIsRead) {
             }
         }
     }
-    EXPECT_EQ(combinations, has_pages() ? 540 : 455);
+    EXPECT_EQ(combinations, 540);
 }
 
 TEST_F(Outputs, NeverShareAFile) {
@@ -179,7 +172,7 @@ TEST_F(Outputs, NeverShareAFile) {
         for (const std::string& first : command.outputs) {
             for (const std::string& second : command.outputs) {
                 for (const auto& [one, other] : pairs) {
-                    if (first == second || !is_built(first) || !is_built(second)) {
+                    if (first == second) {
                         continue;
                     }
                     Texts args = args_of(command);
@@ -200,7 +193,7 @@ TEST_F(Outputs, NeverShareAFile) {
             }
         }
     }
-    EXPECT_GE(combinations, has_pages() ? 250 : 90);
+    EXPECT_GE(combinations, 250);
     EXPECT_EQ(text_of("other.json"), "kept");
     EXPECT_FALSE(fs::exists(path("new")));
     EXPECT_FALSE(fs::exists(path("later")));

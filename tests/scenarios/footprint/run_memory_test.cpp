@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <oneapi/tbb/global_control.h>
 
 #include "scenarios/commands/common_options.h"
 #include "scenarios/judge/check.h"
 #include "scenarios/load/scenario_files.h"
+#include "scenarios/ranks/threads.h"
 #include "scenarios/text/format.h"
 #include "scenarios/watch/memory_limit.h"
 #include "tests/checkout.h"
@@ -131,7 +131,7 @@ TEST_F(RunMemoryLimit, HasRoomForSoManyThreads) {
         process("sweep s.yaml --vary training.remat=none,full --jobs 64 --memory 256MB");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     const MemoryLimit limit(256e6);
-    EXPECT_EQ(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism), 8U);
+    EXPECT_EQ(threads_with_room(), 8);
 }
 
 // ulimit -v, as schedulers of jobs set it. The step stands; explaining it takes several times its memory.

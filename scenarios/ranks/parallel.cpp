@@ -1,0 +1,119 @@
+#include "scenarios/ranks/parallel.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace podsim::scenarios {
+namespace {
+
+/// Pieces that several threads take in their order, and what they returned until its turn has come.
+class Pieces {
+public:
+    Pieces(std::size_t first, std::size_t count, std::size_t most_ahead,
+           const std::function<std::function<void()>(std::size_t)>& work,
+           const std::function<bool()>& stop)
+        : work_(work),
+          stop_(stop),
+          next_(first),
+          due_(first),
+          count_(count),
+          most_ahead_(most_ahead) {}
+
+    /// Works on pieces until there are no more.
+    void work() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            moved_.wait(lock, [&] { return ended() || next_ - due_ < most_ahead_; });
+            if (ended() || stop_()) {
+                return;
+            }
+            const std::size_t piece = next_++;
+            lock.unlock();
+            Result result;
+            try {
+                result.done = work_(piece);
+            } catch (...) {
+                result.failure = std::current_exception();
+            }
+            lock.lock();
+            failed_ = failed_ || result.failure != nullptr;
+            results_.emplace(piece, std::move(result));
+            hand_over(lock);
+        }
+    }
+
+    /// The first failure in the order of the pieces; when all have ended.
+    [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
+
+private:
+    struct Result {
+        std::function<void()> done{};
+        std::exception_ptr failure{};
+    };
+
+    [[nodiscard]] bool ended() const { return next_ >= count_ || failed_; }
+
+    /// Calls `done` of those whose turn it is, by one thread at a time.
+    void hand_over(std::unique_lock<std::mutex>& lock) {
+        while (!handing_ && results_.contains(due_)) {
+            const Result result = std::move(results_.extract(due_).mapped());
+            handing_ = true;
+            std::exception_ptr failure = result.failure;
+            if (!failure && !failure_) {
+                lock.unlock();
+                try {
+                    result.done();
+                } catch (...) {
+                    failure = std::current_exception();
+                }
+                lock.lock();
+            }
+            if (failure && !failure_) {
+                failure_ = failure;
+                failed_ = true;
+            }
+            handing_ = false;
+            ++due_;
+            moved_.notify_all();
+        }
+    }
+
+    const std::function<std::function<void()>(std::size_t)>& work_;
+    const std::function<bool()>& stop_;
+    std::mutex mutex_{};
+    std::condition_variable moved_{};  ///< a result has been handed over
+    std::size_t next_;                 ///< piece to be begun
+    std::size_t due_;                  ///< piece whose result is the next to be handed over
+    const std::size_t count_;
+    const std::size_t most_ahead_;
+    std::map<std::size_t, Result> results_{};
+    bool handing_ = false;
+    bool failed_ = false;
+    std::exception_ptr failure_{};
+};
+
+}  // namespace
+
+void run_pieces(std::size_t first, std::size_t count, int jobs,
+                const std::function<std::function<void()>(std::size_t)>& work,
+                const std::function<bool()>& stop, std::size_t waiting_per_thread) {
+    const int threads = std::min(jobs, threads_with_room());
+    Pieces pieces(first, count, waiting_per_thread * static_cast<std::size_t>(threads), work, stop);
+    {
+        ThreadPool others(threads - 1);
+        for (int i = 1; i < threads; ++i) {
+            others.post([&] { pieces.work(); });
+        }
+        const ThreadPool::Helping helping(others);
+        pieces.work();
+    }
+    if (pieces.failure()) {
+        std::rethrow_exception(pieces.failure());
+    }
+}
+
+}  // namespace podsim::scenarios
