@@ -1,7 +1,6 @@
 #include "scenarios/hlo/device_mesh.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
@@ -15,11 +14,6 @@ namespace {
 
 using workloads::hlo::DeviceAxes;
 using Sizes = std::vector<std::pair<std::string, int>>;
-
-bool is_number(const std::string& text) {
-    return !text.empty() &&
-           std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
 
 void check_count(const HloInput& input, const IdealHardware& hardware) {
     if (input.devices == hardware.chips()) {

@@ -18,10 +18,6 @@ using topology::DeviceMesh;
 using topology::Lattice;
 using topology::LogicalAxis;
 
-bool is_number(const std::string& text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 /// All of the slice on one logical axis.
 LogicalAxis whole_slice(std::string name, const Lattice& slice) {
     LogicalAxis axis{std::move(name), {}};

@@ -17,14 +17,14 @@ namespace {
 
 constexpr double kDay = 86400;
 
-struct Cause {
+struct ClockCause {
     std::string_view what;
     std::string_view check;
 };
 
 /// By LowerBound::bound.
-Cause cause_of(std::string_view bound) {
-    static const std::map<std::string_view, Cause> causes = {
+ClockCause cause_of(std::string_view bound) {
+    static const std::map<std::string_view, ClockCause> causes = {
         {"compute",
          {"its matmuls alone, at peak FLOPs,", "the batch, the model and the chip's FLOPs"}},
         {"vpu",
@@ -36,7 +36,7 @@ Cause cause_of(std::string_view bound) {
     const auto found = causes.find(bound);
     return found != causes.end()
                ? found->second
-               : Cause{"its bytes on ICI alone", "the mesh and hardware.ici_rates"};
+               : ClockCause{"its bytes on ICI alone", "the mesh and hardware.ici_rates"};
 }
 
 sim::InputError clock_error_of(const IdealHardware& hardware, const Program& program,
@@ -104,7 +104,7 @@ sim::InputError clock_error_of(const Scenario& scenario, const sim::TimeOverflow
     }
     const workloads::LowerBound lower = estimate_step(scenario).bounds.lower;
     if (lower.time.value() >= sim::Time::max().seconds()) {
-        const Cause cause = cause_of(lower.bound);
+        const ClockCause cause = cause_of(lower.bound);
         return sim::InputError(fmt::format("{}: {} take {:.0f} days", error.what(), cause.what,
                                            lower.time.value() / kDay),
                                fmt::format("check {}", cause.check), {scenario.file, 0, 0});

@@ -250,4 +250,8 @@ double parse_token_rate(std::string_view text) {
     return parse(kTokenRate, text);
 }
 
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace podsim::scenarios

@@ -44,4 +44,7 @@ double parse_request_rate(std::string_view text);
 /// `1.9M tokens/s`, `1.9M`: the unit may be left out where the key's name is the unit.
 double parse_token_rate(std::string_view text);
 
+/// True of a text of decimal digits alone, at least one.
+bool is_number(std::string_view text);
+
 }  // namespace podsim::scenarios

@@ -37,7 +37,7 @@ std::string json_string(const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string number(double value) {
+std::string number_or_null(double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 
@@ -48,7 +48,7 @@ std::string value_text(const Argument& argument) {
     if (const auto* const whole = std::get_if<std::int64_t>(&argument.value)) {
         return fmt::format("{}", *whole);
     }
-    return number(std::get<double>(argument.value));
+    return number_or_null(std::get<double>(argument.value));
 }
 
 std::size_t thread_id(std::size_t process, std::size_t track) {
@@ -128,7 +128,7 @@ void TraceEvents::sample(const Sample& sample) {
     std::string values;
     for (std::size_t i = 0; i < sample.values.size(); ++i) {
         values += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(counter_.series.at(i)),
-                              number(sample.values[i]));
+                              number_or_null(sample.values[i]));
     }
     event(fmt::format(R"({{"name":{},"ph":"C","pid":{},"ts":{},"args":{{{}}}}})",
                       json_string(counter_.name), processes_, decimals(sample.at), values));

@@ -10,7 +10,7 @@ namespace podsim::scenarios {
 namespace {
 
 constexpr double kShare = 0.8;
-constexpr double kMost = 1e18;      ///< that a limit can say
+constexpr double kMost = 1e18;  ///< that a limit can say
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // AddressSanitizer's own maps are larger than any limit.
