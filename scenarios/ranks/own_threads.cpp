@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace podsim::scenarios {
@@ -15,7 +16,12 @@ constexpr auto kLongestWait = 500us;
 }  // namespace
 
 OwnThreads::OwnThreads(int threads, const std::function<std::string(const std::string&)>& work)
-    : work_(work), threads_(std::min(threads, threads_with_room())) {}
+    : work_(work), threads_(std::min(threads, threads_with_room())) {
+    if (threads_.threads() == 0) {
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                                "no thread can be started");
+    }
+}
 
 OwnThreads::~OwnThreads() {
     std::unique_lock lock(mutex_);
@@ -23,7 +29,6 @@ OwnThreads::~OwnThreads() {
 }
 
 void OwnThreads::begin(Piece piece) {
-    ++pieces_;
     threads_.post([this, piece = std::move(piece)] {
         EndedPiece ended{.number = piece.number, .failed = true};
         try {
@@ -38,6 +43,7 @@ void OwnThreads::begin(Piece piece) {
         ended_.push_back(std::move(ended));
         ready_.notify_one();
     });
+    ++pieces_;
 }
 
 std::optional<EndedPiece> OwnThreads::take() {

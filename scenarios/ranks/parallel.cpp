@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace podsim::scenarios {
@@ -23,44 +24,62 @@ public:
           count_(count),
           most_ahead_(most_ahead) {}
 
-    /// Works on pieces until there are no more.
-    void work() {
+    /// Works on the next piece, when it may be begun. False when there are no more.
+    bool work_on_one() {
         std::unique_lock lock(mutex_);
-        for (;;) {
-            moved_.wait(lock, [&] { return ended() || next_ - due_ < most_ahead_; });
+        moved_.wait(lock, [&] { return ended() || next_ - due_ < most_ahead_; });
+        const std::size_t piece = next_;
+        try {
             if (ended() || stop_()) {
-                return;
+                return false;
             }
-            const std::size_t piece = next_++;
-            lock.unlock();
-            Result result;
-            try {
-                result.done = work_(piece);
-            } catch (...) {
-                result.failure = std::current_exception();
-            }
-            lock.lock();
-            failed_ = failed_ || result.failure != nullptr;
-            results_.emplace(piece, std::move(result));
-            hand_over(lock);
+            results_.try_emplace(piece);  // what could fail before the piece has begun
+        } catch (...) {
+            failed_ = true;
+            stopped_by_ = std::current_exception();
+            moved_.notify_all();
+            return false;
         }
+        ++next_;
+        lock.unlock();
+        std::function<void()> done;
+        std::exception_ptr failure;
+        try {
+            done = work_(piece);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        lock.lock();
+        failed_ = failed_ || failure != nullptr;
+        Result& result = results_.at(piece);
+        result.done.swap(done);
+        result.failure = failure;
+        result.ready = true;
+        hand_over(lock);
+        return true;
     }
 
     /// The first failure in the order of the pieces; when all have ended.
-    [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
+    [[nodiscard]] std::exception_ptr failure() const { return failure_ ? failure_ : stopped_by_; }
 
 private:
     struct Result {
         std::function<void()> done{};
         std::exception_ptr failure{};
+        bool ready = false;
     };
 
     [[nodiscard]] bool ended() const { return next_ >= count_ || failed_; }
 
     /// Calls `done` of those whose turn it is, by one thread at a time.
     void hand_over(std::unique_lock<std::mutex>& lock) {
-        while (!handing_ && results_.contains(due_)) {
-            const Result result = std::move(results_.extract(due_).mapped());
+        for (;;) {
+            const auto next = results_.find(due_);
+            if (handing_ || next == results_.end() || !next->second.ready) {
+                return;
+            }
+            const Result result = std::move(next->second);
+            results_.erase(next);
             handing_ = true;
             std::exception_ptr failure = result.failure;
             if (!failure && !failure_) {
@@ -94,7 +113,19 @@ private:
     bool handing_ = false;
     bool failed_ = false;
     std::exception_ptr failure_{};
+    std::exception_ptr stopped_by_{};  ///< what kept a piece from being begun
 };
+
+/// Works on pieces, one at a time, so that tasks of others that wait in the pool come in between.
+void work_on(Pieces& pieces, ThreadPool& pool) {
+    while (pieces.work_on_one()) {
+        try {
+            pool.post([&] { work_on(pieces, pool); });
+            return;
+        } catch (const std::bad_alloc&) {  // without a break, then
+        }
+    }
+}
 
 }  // namespace
 
@@ -106,10 +137,11 @@ void run_pieces(std::size_t first, std::size_t count, int jobs,
     {
         ThreadPool others(threads - 1);
         for (int i = 1; i < threads; ++i) {
-            others.post([&] { pieces.work(); });
+            others.post([&] { work_on(pieces, others); });
         }
         const ThreadPool::Helping helping(others);
-        pieces.work();
+        while (pieces.work_on_one()) {
+        }
     }
     if (pieces.failure()) {
         std::rethrow_exception(pieces.failure());

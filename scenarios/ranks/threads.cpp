@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <new>
+#include <sched.h>
+#include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "scenarios/watch/memory_limit.h"
 
@@ -16,9 +23,54 @@ namespace {
 /// Of this thread alone, so that two simulations in one process do not meet.
 thread_local ThreadPool* pool_of_this_thread = nullptr;
 
+/// The smallest number that no other living thread has. Threads come and go with every run; their numbers do not grow.
+class ThreadNumber {
+public:
+    ThreadNumber() {
+        Taken& all = taken();
+        const std::scoped_lock lock(all.mutex);
+        while (all.numbers.contains(number_)) {
+            ++number_;
+        }
+        all.numbers.insert(number_);
+    }
+    ~ThreadNumber() {
+        Taken& all = taken();
+        const std::scoped_lock lock(all.mutex);
+        all.numbers.erase(number_);
+    }
+    ThreadNumber(const ThreadNumber&) = delete;
+    ThreadNumber& operator=(const ThreadNumber&) = delete;
+
+    [[nodiscard]] std::size_t get() const { return number_; }
+
+private:
+    struct Taken {
+        std::mutex mutex{};
+        std::set<std::size_t> numbers{};
+    };
+    /// Never destroyed: threads may end after it would be.
+    static Taken& taken() {
+        static Taken* const all = new Taken;
+        return *all;
+    }
+
+    std::size_t number_ = 0;
+};
+
 }  // namespace
 
+std::size_t thread_number() {
+    thread_local const ThreadNumber number;
+    return number.get();
+}
+
 int available_jobs() {
+    cpu_set_t cores;
+    if (::sched_getaffinity(0, sizeof cores, &cores) == 0) {
+        return std::max(1, CPU_COUNT(&cores));
+    }
+    // More cores than the set has room for.
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
@@ -32,23 +84,45 @@ int threads_with_room() {
         std::clamp(memory_limit() / kOfThread, 1.0, static_cast<double>(kMostJobs)));
 }
 
+/// Not Boost's own pool: where one of its threads cannot be started, it waits for the others for ever (1.74).
 struct ThreadPool::Threads {
-    explicit Threads(int threads) : pool(static_cast<std::size_t>(threads)) {}
-    ~Threads() { pool.join(); }
-    Threads(const Threads&) = delete;
-    Threads& operator=(const Threads&) = delete;
+    explicit Threads(int wanted) {
+        all.reserve(static_cast<std::size_t>(wanted));
+        try {
+            for (int i = 0; i < wanted; ++i) {
+                all.emplace_back([this]() noexcept { context.run(); });
+            }
+        } catch (const std::system_error&) {  // as many as there is room for
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    /// Runs all that was posted, and what that posts.
+    void end() {
+        more.reset();
+        for (std::thread& each : all) {
+            each.join();
+        }
+    }
 
-    boost::asio::thread_pool pool;
+    boost::asio::io_context context{};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> more{
+        context.get_executor()};
+    std::vector<std::thread> all{};
 };
 
-ThreadPool::ThreadPool(int threads)
-    : threads_(threads > 0 ? std::make_unique<Threads>(threads) : nullptr) {}
+ThreadPool::ThreadPool(int threads) : threads_(std::make_unique<Threads>(threads)) {}
 
-ThreadPool::~ThreadPool() = default;
+ThreadPool::~ThreadPool() {
+    threads_->end();  // while `threads_` lives: what runs may still post
+}
+
+int ThreadPool::threads() const {
+    return static_cast<int>(threads_->all.size());
+}
 
 void ThreadPool::post(std::function<void()> work) {
-    if (threads_) {
-        boost::asio::post(threads_->pool, [this, work = std::move(work)] {
+    if (!threads_->all.empty()) {
+        boost::asio::post(threads_->context, [this, work = std::move(work)] {
             const Helping helping(*this);
             work();
         });
@@ -68,9 +142,10 @@ ThreadPool::Helping::~Helping() {
 
 struct TaskGroup::Tasks {
     std::mutex mutex{};
-    std::condition_variable ended{};
+    std::condition_variable changed{};  ///< a task has ended, or one more waits
     std::deque<std::function<void()>> waiting{};
     int running = 0;
+    bool cancelled = false;
 
     /// Runs one of those that wait; false without one.
     bool run_one() {
@@ -85,7 +160,7 @@ struct TaskGroup::Tasks {
         task();
         lock.lock();
         --running;
-        ended.notify_all();
+        changed.notify_all();
         return true;
     }
 };
@@ -99,7 +174,11 @@ TaskGroup::~TaskGroup() {
 void TaskGroup::run(std::function<void()> task) {
     {
         const std::scoped_lock lock(tasks_->mutex);
+        if (tasks_->cancelled) {
+            return;
+        }
         tasks_->waiting.push_back(std::move(task));
+        tasks_->changed.notify_all();  // who waits may take it
     }
     pool().post([tasks = tasks_] { tasks->run_one(); });
 }
@@ -118,6 +197,7 @@ ThreadPool& TaskGroup::pool() {
 
 void TaskGroup::cancel() {
     const std::scoped_lock lock(tasks_->mutex);
+    tasks_->cancelled = true;
     tasks_->waiting.clear();
 }
 
@@ -126,7 +206,8 @@ void TaskGroup::wait() {
         while (tasks_->run_one()) {
         }
         std::unique_lock lock(tasks_->mutex);
-        tasks_->ended.wait(lock, [&] { return tasks_->running == 0 || !tasks_->waiting.empty(); });
+        tasks_->changed.wait(lock,
+                             [&] { return tasks_->running == 0 || !tasks_->waiting.empty(); });
         if (tasks_->waiting.empty()) {
             return;
         }

@@ -1,11 +1,11 @@
 // Threads of this process: a pool, tasks that share it, and an object for each thread.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace podsim::scenarios {
 
@@ -20,13 +20,14 @@ int threads_with_room();
 /// Threads that run what is posted, in the order of posting.
 class ThreadPool {
 public:
-    /// May be 0: nothing that is posted runs then.
+    /// Fewer where the system starts no more. May be 0: nothing that is posted runs then.
     explicit ThreadPool(int threads);
     /// Waits for all that was posted.
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
+    [[nodiscard]] int threads() const;
     /// `work` must not throw.
     void post(std::function<void()> work);
 
@@ -62,7 +63,7 @@ public:
 
     /// Begins a task, which must not throw. It may begin others of its group.
     void run(std::function<void()> task);
-    /// Tasks that have not begun will not.
+    /// Tasks that have not begun will not, nor those of later calls.
     void cancel();
     void wait();
 
@@ -76,13 +77,16 @@ private:
     std::unique_ptr<ThreadPool> own_;
 };
 
-/// A T for each thread that asks, made when it first does.
+/// That of the calling thread: the smallest that no other living one has.
+std::size_t thread_number();
+
+/// A T for each thread that asks, made when it first does; of one that has ended the next has it.
 template <class T>
 class PerThread {
 public:
     std::shared_ptr<T> shared() {
         const std::scoped_lock lock(mutex_);
-        std::shared_ptr<T>& one = of_[std::this_thread::get_id()];
+        std::shared_ptr<T>& one = of_[thread_number()];
         if (!one) {
             one = std::make_shared<T>();
         }
@@ -92,7 +96,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::map<std::thread::id, std::shared_ptr<T>> of_;
+    std::map<std::size_t, std::shared_ptr<T>> of_;
 };
 
 }  // namespace podsim::scenarios
