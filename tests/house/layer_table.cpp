@@ -57,7 +57,7 @@ const std::vector<Layer>& layers() {
         {"scenarios",
          {"sim/", "topology/", "collectives/", "workloads/"},
          {"Eigen/", "boost/", "dlfcn.h", "fcntl.h", "fmt/", "mpi.h", "nlohmann/", "pybind11/",
-          "sys/file.h", "sys/ioctl.h", "sys/resource.h", "sys/stat.h", "unistd.h",
+          "sched.h", "sys/file.h", "sys/ioctl.h", "sys/resource.h", "sys/stat.h", "unistd.h",
           "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch"},
           {"ranks"},
