@@ -20,7 +20,7 @@
 namespace podsim::scenarios {
 namespace {
 
-/// Of this thread alone, so that two simulations in one process do not meet.
+/// Each thread has its own, so that two simulations in one process do not meet.
 thread_local ThreadPool* pool_of_this_thread = nullptr;
 
 /// The smallest number that no other living thread has. Threads come and go with every run; their numbers do not grow.
