@@ -1,5 +1,6 @@
 #include "scenarios/advice/advice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -99,8 +100,12 @@ std::string ceilings_report(const StepResult& result) {
     table.row({"What if", "step", "saves", ""});
     for (const Ceiling& ceiling : result.ceilings) {
         const double seconds = ceiling.step_time.seconds();
+        const double saved = 100 * (1 - seconds / step);
         table.row({"  " + ceiling.name, format_time(seconds),
-                   fmt::format("{:.1f} %", 100 * (1 - seconds / step)), ceiling.meaning});
+                   saved > -0.05 ? fmt::format("{:.1f} %", std::max(saved, 0.0))
+                                 : fmt::format("slower by {:.1f} %", -saved),
+                   saved > -0.05 ? ceiling.meaning
+                                 : ceiling.meaning + "; the order of operations costs more"});
     }
     return table.text(0);
 }

@@ -231,6 +231,9 @@ void add_remedies(Json& memory, const Scenario& scenario, const StepResult& resu
                         {"set", one.set},
                         {"peak_bytes", one.peak.value()},
                         {"simulated", one.simulated}});
+        if (one.simulated) {
+            list.back()["step_time_s"] = decimal_seconds(one.step_time);
+        }
     }
     if (remedies.each.empty() && remedies.least_peak < sim::Bytes::infinity()) {
         memory["least_peak_bytes"] = remedies.least_peak.value();

@@ -64,8 +64,9 @@ void look_further(const Usage& options, const ScenarioSource& source, Fold fold,
         answer.noise = order_noise(answer.scenario, step, reuse, available_jobs(), &watch);
         step.remedies =
             tried_remedies(source, options.all("set"), answer.scenario, step, reuse, &watch);
-        answer.advice = suggestions(source, options.all("set"), answer.scenario, step, reuse,
-                                    available_jobs(), &watch);
+        answer.advice =
+            suggestions(source, options.all("set"), answer.scenario, step, reuse, available_jobs(),
+                        &watch, {.none = options.is_set("explain-all")});
     }
     answer.wall = watch.wall_time();
     if (options.is_set("what-if")) {
@@ -116,8 +117,8 @@ Usage run_usage() {
     usage.flag("no-explain",
                "the step alone: no gap, critical path and advice, which take more runs");
     usage.flag("explain-all",
-               fmt::format("explain steps of more than {} million events, too, and by runs of "
-                           "more than {} times the step's events",
+               fmt::format("explain steps of more than {} million events, too, by runs of more "
+                           "than {} times the step's events, and try every change",
                            kMostEventsToExplain / 1'000'000, kMostTimesPlayed));
     usage.flag("what-if",
                "say how long the step would take with infinitely fast links, memory or matmuls, "
@@ -214,9 +215,12 @@ std::string answer_text(const RunAnswer& answer, const Usage& options) {
     const StepResult& step = std::get<StepResult>(answer.result);
     const bool left_out = !step.explained && !step.explaining_stopped &&
                           answer.no_memory_for.empty() && !options.is_set("no-explain");
-    ReportParts parts{.sections = shown_sections(options),
-                      .suggestions = answer.advice ? suggestions_text(*answer.advice, step) : "",
-                      .order = order_noise_text(answer.noise, step)};
+    ReportParts parts{
+        .sections = shown_sections(options),
+        .faster = faster_text(answer.noise, step),
+        .suggestions =
+            answer.advice ? suggestions_text(*answer.advice, step, options.is_set("verbose")) : "",
+        .order = order_noise_text(answer.noise, step)};
     const auto asked = [&](const char* section) {
         return std::ranges::find(parts.sections, section) != parts.sections.end();
     };
@@ -261,9 +265,10 @@ Json answer_json(const RunAnswer& answer) {
     }
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
+        json["ten_percent_faster"] = faster_json(*answer.noise, step);
     }
     if (answer.advice.has_value() && answer.advice->tried) {
-        json["advice"] = suggestions_json(*answer.advice, step);
+        add_suggestions(json, *answer.advice, step);
     }
     return json;
 }

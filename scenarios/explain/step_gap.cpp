@@ -1,6 +1,9 @@
 #include "scenarios/explain/step_gap.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/explain/stream_account.h"
@@ -12,26 +15,6 @@
 
 namespace podsim::scenarios {
 namespace {
-
-/// What one group of the profile's factors costs, and the hardware without it.
-struct Cause {
-    const char* name;
-    void (*remove)(topology::Efficiency&);
-    bool clock = false;  ///< and the clock of the cores
-};
-
-constexpr Cause kCauses[] = {
-    {"stragglers", [](topology::Efficiency& e) { e.straggler = 0; }},
-    {"kernels below peak",
-     [](topology::Efficiency& e) {
-         e.mxu = e.mxu_8bit = e.attention = e.vpu = e.hbm = e.fusion = e.gather = 1;
-         e.mxu_ramp = e.mxu_grouped = e.grid_step_s = e.attention_backward = 0;
-     },
-     true},
-    {"links below their rate", [](topology::Efficiency& e) { e.ici = e.dcn = 1; }},
-    {"launch", [](topology::Efficiency& e) { e.launch_s = e.kernel_s = e.sequence_s = 0; }},
-    {"host between steps", [](topology::Efficiency& e) { e.host_s = 0; }},
-};
 
 /// The link of these classes (workloads::LowerBound) that is held longest, the first such.
 std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, unsigned classes) {
@@ -49,6 +32,10 @@ std::size_t busiest_link(const sim::ExecutionResult& result, std::size_t ports, 
 
 }  // namespace
 
+bool StepGap::Cause::lowers_anew() const {
+    return std::ranges::any_of(parts, &Shortfall::lowers_anew);
+}
+
 StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& programs,
                  const LoweredStep& folded, const workloads::LowerBound& lower, Options options)
     : scenario_(scenario),
@@ -59,12 +46,10 @@ StepGap::StepGap(const Scenario& scenario, const workloads::StepPrograms& progra
       known_(options.known),
       most_played_(options.most_played),
       watch_(options.watch, Phase::explaining) {
-    beside([this] {
-        remove_from_hardware();
-        of_hardware_ = static_cast<std::ptrdiff_t>(without_.size());
-        remove_from_step();
-        start(true);
-    });
+    find_causes(options.played);
+    times_.resize(std::size_t{1} << causes_.size());
+    exceeded_.resize(times_.size());
+    beside([this] { begin(); });
 }
 
 /// No exception goes through the library's task groups: one that came while the group is cancelled would be lost
@@ -93,136 +78,172 @@ bool StepGap::link_bound() const {
     return lower_.links > std::max({lower_.compute, lower_.hbm, lower_.vpu});
 }
 
-/// The step without the last cause that made a difference.
-const LoweredStep& StepGap::latest() const {
-    for (auto one = without_.rbegin(); one != without_.rend(); ++one) {
-        if (!one->same) {
-            return one->step;
+void StepGap::add_cause(const Shortfall& shortfall, const char* joins) {
+    if (joins != nullptr) {
+        for (Cause& cause : causes_) {
+            if (cause.parts.front()->name == std::string_view(joins)) {
+                cause.parts.push_back(&shortfall);
+                cause.name += fmt::format(" and {}", shortfall.name);
+                return;
+            }
         }
     }
-    return folded_;
+    causes_.push_back({shortfall.name, {&shortfall}});
 }
 
-void StepGap::begin(const char* cause, LoweredStep step) {
-    start(false);
-    waiting_ = &without_.emplace_back(Without{cause, std::move(step), {}});
-}
-
-/// Of all but the last run only the end is looked at.
-void StepGap::start(bool last) {
-    if (Without* const one = std::exchange(waiting_, nullptr)) {
-        beside([this, one, last] {
-            RunLimit limit(watch_, RunLimit::kNone, most_played_);
-            try {
-                if (last) {
-                    one->run = run_step(one->step, {.reuse = reuse_, .watch = &limit});
-                } else {
-                    WatchedRun watched(&limit);
-                    one->run.result = sim::execute(one->step.workload, &watched, reuse_);
-                }
-            } catch (const Stopped&) {
-                if (!limit.exceeded()) {
-                    throw;
-                }
-                one->exceeded = true;
-            }
-        });
+void StepGap::find_causes(std::uint64_t played) {
+    std::vector<const Shortfall*> present;
+    for (const Shortfall& shortfall : shortfalls()) {
+        if (shortfall.present(scenario_.hardware)) {
+            present.push_back(&shortfall);
+        }
     }
-}
-
-void StepGap::nothing_changes(const char* cause) {
-    without_.push_back({.cause = cause, .step = {}, .run = {}, .same = true});
-}
-
-void StepGap::remove_from_hardware() {
-    IdealHardware hardware = scenario_.hardware;
-    const auto lower_again = [&] {
-        return lower_step(programs_, AchievedHardware(hardware), scenario_.step().mesh,
-                          Fold::automatic, &watch_, known_ != nullptr ? &known_->local() : nullptr);
+    const bool long_runs = present.size() < 64 && played > kMostPlayedByLedger >> present.size();
+    const auto main = [](const Shortfall& one) {
+        return one.name == std::string_view("kernels below peak") ||
+               one.name == std::string_view("links below their rate");
     };
-    if (!hardware.perturbations.empty()) {
-        hardware.perturbations.clear();
-        begin("perturbations", lower_again());
-    }
-    for (const Cause& cause : kCauses) {
-        const topology::Efficiency before = hardware.efficiency;
-        cause.remove(hardware.efficiency);
-        const bool clocked = cause.clock && std::exchange(hardware.core_clock, 1) != 1;
-        if (hardware.efficiency == before && !clocked) {
-            continue;
-        }
-        if (hardware.efficiency.ici != before.ici || hardware.efficiency.dcn != before.dcn) {
-            begin(cause.name, lower_again());
-            continue;
-        }
-        LoweredStep step = latest();
-        if (retime(programs_, AchievedHardware(hardware), step)) {
-            begin(cause.name, std::move(step));
+    const auto other =
+        std::ranges::find_if(present, [&](const Shortfall* one) { return !main(*one); });
+    for (const Shortfall* one : present) {
+        if (long_runs) {
+            add_cause(*one, main(*one) ? nullptr : (*other)->name);
         } else {
-            nothing_changes(cause.name);
+            add_cause(*one, present.size() > kMostCauses ? one->joins : nullptr);
         }
     }
 }
 
-void StepGap::remove_from_step() {
-    LoweredStep step = latest();
-    if (std::exchange(step.workload.machine.memory_rate, 0) != 0) {
-        begin("HBM shared with collectives", step);
-    }
-    bool launches = false;
-    for (sim::TaskGraph& graph : step.workload.graphs) {
-        for (sim::Task& task : graph.tasks) {
-            if (task.operation != sim::kNoOperation && task.duration.ps > 0) {
-                task.duration = {};
-                launches = true;
+IdealHardware StepGap::without(Causes causes) const {
+    IdealHardware hardware = scenario_.hardware;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+        if ((causes >> i & 1U) != 0) {
+            for (const Shortfall* part : causes_[i].parts) {
+                part->remove(hardware);
             }
         }
     }
-    if (launches) {
-        begin("launch", step);
+    return hardware;
+}
+
+void StepGap::lower_bases() {
+    Causes all = 0;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+        all |= causes_[i].lowers_anew() ? Causes{1} << i : 0;
     }
-    bool latencies = false;
-    for (sim::LinkSpec& link : step.workload.machine.links) {
-        latencies = latencies || link.latency.ps > 0;
-        link.latency = {};
-    }
-    if (latencies) {
-        begin("latency", step);
-    }
-    if (!link_bound()) {
-        step.workload.machine.isolated_operations = true;
-        begin("contention", std::move(step));
+    for (Causes causes = all; causes != 0; causes = (causes - 1) & all) {
+        bases_[causes] =
+            lower_step(programs_, AchievedHardware(without(causes)), scenario_.step().mesh,
+                       Fold::automatic, &watch_, known_ != nullptr ? &known_->local() : nullptr);
     }
 }
 
-std::vector<Share> StepGap::shares(const StepRun& run) {
+LoweredStep StepGap::lowered_without(Causes causes) const {
+    Causes base = 0;
+    bool latency = false;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+        if ((causes >> i & 1U) != 0) {
+            base |= causes_[i].lowers_anew() ? Causes{1} << i : 0;
+            latency = latency || std::ranges::any_of(causes_[i].parts, &Shortfall::latency);
+        }
+    }
+    LoweredStep step = base == 0 ? folded_ : bases_.at(base);
+    retime(programs_, AchievedHardware(without(causes)), step);
+    if (latency) {
+        for (sim::LinkSpec& link : step.workload.machine.links) {
+            link.latency = {};
+        }
+    }
+    return step;
+}
+
+void StepGap::begin() {
+    lower_bases();
+    for (Causes causes = 1; causes + 1 < times_.size(); ++causes) {
+        beside([this, causes] { run_without(causes); });
+    }
+    beside([this] { run_last(); });
+}
+
+void StepGap::run_without(Causes causes) {
+    const LoweredStep step = lowered_without(causes);
+    RunLimit limit(watch_, RunLimit::kNone, most_played_);
+    try {
+        WatchedRun watched(&limit);
+        times_[causes] = sim::execute(step.workload, &watched, reuse_).end;
+    } catch (const Stopped&) {
+        if (!limit.exceeded()) {
+            throw;
+        }
+        exceeded_[causes] = 1;
+    }
+}
+
+void StepGap::run_last() {
+    const Causes all = times_.size() - 1;
+    last_step_ = lowered_without(all);
+    if (!link_bound()) {
+        if (all != 0) {
+            run_without(all);
+        }
+        last_step_.workload.machine.isolated_operations = true;
+    }
+    RunLimit limit(watch_, RunLimit::kNone, most_played_);
+    try {
+        last_ = run_step(last_step_, {.reuse = reuse_, .watch = &limit});
+    } catch (const Stopped&) {
+        if (!limit.exceeded()) {
+            throw;
+        }
+        exceeded_[all] = 1;
+    }
+    if (link_bound()) {
+        times_[all] = last_.result.end;
+    }
+}
+
+std::string StepGap::names_of(Causes causes) const {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+        if ((causes >> i & 1U) != 0) {
+            names.push_back(causes_[i].name);
+        }
+    }
+    return names.empty() ? "contention" : fmt::format("{}", fmt::join(names, " and "));
+}
+
+StepGap::Terms StepGap::terms(const StepRun& run) {
     runs_.wait();
     if (failure_) {
         std::rethrow_exception(failure_);
     }
-    for (const Without& one : without_) {
-        if (one.exceeded) {
-            throw ExceedsLimit(one.cause);
-        }
+    const auto exceeded = std::ranges::find(exceeded_, char{1});
+    if (exceeded != exceeded_.end()) {
+        throw ExceedsLimit(names_of(static_cast<Causes>(exceeded - exceeded_.begin())));
     }
-    std::vector<Share> gap;
-    const StepRun* now = &run;
-    for (const Without& one : without_) {
-        const StepRun* const next = one.same ? now : &one.run;
-        gap.push_back({one.cause, now->result.end - next->result.end});
-        now = next;
+    times_.front() = run.result.end;
+    std::vector<std::string> names;
+    for (const Cause& cause : causes_) {
+        names.push_back(cause.name);
     }
-    read_off(*now, gap);
-    gap.erase(std::remove_if(gap.begin() + of_hardware_, gap.end(),
-                             [](const Share& share) { return share.time.ps == 0; }),
-              gap.end());
-    return gap;
+    Terms terms{.ledger = ledger_of(names, times_)};
+    for (const LedgerRow& row : terms.ledger) {
+        terms.gap.push_back({row.name, row.share});
+    }
+    const auto shortfalls = static_cast<std::ptrdiff_t>(terms.gap.size());
+    terms.gap.push_back({"contention", times_.back() - last_.result.end});
+    read_off(terms.gap);
+    terms.gap.erase(std::remove_if(terms.gap.begin() + shortfalls, terms.gap.end(),
+                                   [](const Share& share) { return share.time.ps == 0; }),
+                    terms.gap.end());
+    return terms;
 }
 
-void StepGap::read_off(const StepRun& last, std::vector<Share>& gap) const {
+void StepGap::read_off(std::vector<Share>& gap) const {
+    const StepRun& last = last_;
     const sim::Time bound = sim::round_down(lower_.time);
     if (link_bound()) {
-        const sim::Workload& workload = latest().workload;
+        const sim::Workload& workload = last_step_.workload;
         RunRecord record(workload, &watch_);
         const sim::ExecutionResult result = sim::execute(workload, &record, reuse_);
         const std::size_t busiest =

@@ -1,16 +1,18 @@
-// What separates a step from its bound: the same step again without one cause after the other.
+// The terms between a step and its bound: the step runs again without each set of the machine's shortfalls.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <list>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "scenarios/changes/machine_changes.h"
+#include "scenarios/explain/ledger.h"
 #include "scenarios/explain/shares.h"
 #include "scenarios/lower/lower_step.h"
 #include "scenarios/ranks/threads.h"
@@ -22,6 +24,9 @@
 
 namespace podsim::scenarios {
 
+/// All runs of a ledger together play about so many events at most, some eight seconds of one core.
+inline constexpr std::uint64_t kMostPlayedByLedger = 40'000'000;
+
 /// The run without `cause` plays more events than it may.
 class ExceedsLimit : public std::runtime_error {
 public:
@@ -30,16 +35,17 @@ public:
 
 /// step_time - roofline_lower, in named terms that add up exactly.
 ///
-/// Causes are removed one after the other from the same step, and the difference in step time is
-/// that cause's term (it can be negative where a delay happens to help):
-///   perturbations
-///   stragglers, kernels below peak, links below their rate, launch, host between steps
-///               the factors of the profile; what follows is about the sound and ideal machine
-///   launch      the catalogue's launch cost of collectives
-///   latency     the latency of links
+/// The shortfalls of the machine (changes/machine_changes.h) can be removed:
+///   perturbations, stragglers, kernels below peak, links below their rate, launch, host between steps, latency,
+///   HBM shared with collectives
+/// The step runs without each set of those that are present, and the share of each is its Shapley value over these runs (ledger.h),
+/// so that it does not depend on an order of removal. A share can be negative where a delay helps. More than six shortfalls
+/// are merged as Shortfall::joins says; where all the runs would play more than kMostPlayedByLedger events, all but kernels and
+/// links are one.
+/// On the machine without any of them one more run tells
 ///   contention  collectives of the step sharing links (only where compute or HBM is the bound:
 ///               where links are, the bound itself counts all traffic of the links)
-/// What is then left is read off that last run, on the resource that is the bound:
+/// and what is left is read off that run, on the resource that is the bound:
 ///   compute  padding, HBM time beyond the MXU's, VPU time beyond both, and the time that the compute stream
 ///            waits, by collective and mesh axis (`exposed ...`); with several programs `uneven stages` (`uneven work`
 ///            where members of a stage differ), what the reported chip has less to compute than the one that has
@@ -53,13 +59,13 @@ public:
 /// `rounding` is each operation's rounding up to a picosecond.
 ///
 /// The runs depend on nothing but their own lowered steps, so they go on beside each other and beside the
-/// scenario's own; a step that has the same tasks and links as before is not run again. All are folded, which
-/// changes no time.
+/// scenario's own. All are folded, which changes no time.
 class StepGap {
 public:
     struct Options {
         bool reuse = true;
         std::uint64_t most_played = std::numeric_limits<std::uint64_t>::max();  ///< by each run
+        std::uint64_t played = 0;  ///< by the scenario's own run
         Watch* watch = nullptr;
         CollectivesOfThreads* known =
             nullptr;  ///< what steps before have found of their collectives
@@ -72,32 +78,41 @@ public:
     StepGap(const StepGap&) = delete;
     StepGap& operator=(const StepGap&) = delete;
 
-    /// Waits for the runs; `run` is that of the scenario's own step. Throws what they throw, and ExceedsLimit with the first cause
+    struct Terms {
+        std::vector<LedgerRow> ledger{};  ///< of the shortfalls, in their order
+        std::vector<Share> gap{};         ///< their shares, then what is left
+    };
+    /// Waits for the runs; `run` is that of the scenario's own step. Throws what they throw, and ExceedsLimit with the first causes
     /// whose run was ended.
-    [[nodiscard]] std::vector<Share> shares(const StepRun& run);
+    [[nodiscard]] Terms terms(const StepRun& run);
 
 private:
-    /// The step without a cause, and all that were removed before.
-    struct Without {
-        std::string cause;
-        LoweredStep step;
-        StepRun run;
-        bool same = false;      ///< as before the cause was removed: there is no run
-        bool exceeded = false;  ///< it was ended, since it played too many events
+    /// Shortfalls that are removed together.
+    struct Cause {
+        std::string name{};
+        std::vector<const Shortfall*> parts{};
+        [[nodiscard]] bool lowers_anew() const;
     };
+    using Causes = std::size_t;  ///< a set of them, by bit
 
     [[nodiscard]] bool link_bound() const;
-    void remove_from_hardware();
-    void remove_from_step();
-    /// `step` is what remains.
-    void begin(const char* cause, LoweredStep step);
-    void start(bool last);
+    void find_causes(std::uint64_t played);
+    /// One more cause, or a part of the one named `joins`.
+    void add_cause(const Shortfall& shortfall, const char* joins);
+    [[nodiscard]] IdealHardware without(Causes causes) const;
+    /// The steps on the links of each set of causes that change links.
+    void lower_bases();
+    [[nodiscard]] LoweredStep lowered_without(Causes causes) const;
+    void begin();
+    /// Only the end is looked at.
+    void run_without(Causes causes);
+    /// The step on the machine without shortfalls, where collectives have links of their own, too.
+    void run_last();
     /// Calls `work` beside the caller; what it throws is kept, and ends all runs.
     template <class Work>
     void beside(Work work);
-    void nothing_changes(const char* cause);
-    [[nodiscard]] const LoweredStep& latest() const;
-    void read_off(const StepRun& last, std::vector<Share>& gap) const;
+    [[nodiscard]] std::string names_of(Causes causes) const;
+    void read_off(std::vector<Share>& gap) const;
 
     const Scenario& scenario_;
     const workloads::StepPrograms& programs_;
@@ -106,9 +121,13 @@ private:
     const bool reuse_;
     CollectivesOfThreads* const known_;
     const std::uint64_t most_played_;
-    std::list<Without> without_;
-    Without* waiting_ = nullptr;      ///< the latest, whose run has not been started
-    std::ptrdiff_t of_hardware_ = 0;  ///< so many of them, the first ones, are reported even if 0
+    std::vector<Cause> causes_;
+    std::map<Causes, LoweredStep>
+        bases_;                     ///< by the causes that change links; without any: folded_
+    std::vector<sim::Time> times_;  ///< by set of causes
+    std::vector<char> exceeded_;    ///< by set of causes: the run played too many events
+    LoweredStep last_step_;
+    StepRun last_;
     mutable PhaseWatch watch_;
     std::mutex failing_;
     std::exception_ptr failure_;  ///< the first one of a run

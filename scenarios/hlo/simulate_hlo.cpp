@@ -238,8 +238,9 @@ private:
         try {
             StepGap gap(scenario, programs_, step, result_.lower,
                         {.most_played = most_played_to_explain(result_.played_events),
+                         .played = result_.played_events,
                          .watch = &explaining});
-            result_.gap = gap.shares(run);
+            result_.gap = gap.terms(run).gap;
         } catch (const ExceedsLimit&) {
             result_.gap.clear();
         }

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/explain/shares.h"
 #include "scenarios/page/inputs_json.h"
 #include "scenarios/page/roofline_json.h"
 #include "scenarios/page/timeline_json.h"
@@ -35,7 +34,6 @@ Page step_page(const Scenario& scenario, const StepResult& result, const Json& j
     const Timeline timeline = collector.take();
     std::vector<std::string> lost;
     Page page{.kind = "run", .title = scenario.name, .result = json};
-    page.extra["causes"] = Json::array();
     page.extra["timeline"] = timeline_json(timeline, trail.run.program, most, lost);
     page.extra["memory"] = memory_json(timeline.processes[fullest(timeline, result.memory)],
                                        timeline.processes.size() == 1);
@@ -43,9 +41,6 @@ Page step_page(const Scenario& scenario, const StepResult& result, const Json& j
     page.extra["torus"] = torus_json(scenario, trail);
     if (page.extra["torus"].is_null()) {
         lost.emplace_back("The slice is too large to be drawn link by link.");
-    }
-    for (const Share& cause : by_cause(result.gap)) {
-        page.extra["causes"].push_back({cause.name, decimal_seconds(cause.time)});
     }
     page.extra["inputs"] = inputs_json(scenario, tree);
     page.extra["thinned"] = lost;

@@ -1,6 +1,7 @@
 #include "scenarios/report/step_json.h"
 
 #include "scenarios/advice/advice.h"
+#include "scenarios/advice/diagnosis.h"
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/spec/training_step.h"
@@ -49,6 +50,20 @@ Json at_peak_json(const MemoryUse& memory) {
     return at_peak;
 }
 
+Json ledger_json(std::span<const LedgerRow> ledger) {
+    Json list = Json::array();
+    for (const LedgerRow& row : ledger) {
+        list.push_back({{"name", row.name},
+                        {"share_s", decimal_seconds(row.share)},
+                        {"alone_s", decimal_seconds(row.alone)},
+                        {"agrees", row.agrees()}});
+        if (!row.together.empty()) {
+            list.back()["together_with"] = row.together;
+        }
+    }
+    return list;
+}
+
 /// The profile, and how far published steps like this one were from its predictions.
 void add_profile(Json& json, const Scenario& scenario) {
     json["profile"] = scenario.hardware.profile;
@@ -75,8 +90,10 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     if (scenario.hardware.hbm == HbmRule::shared) {
         json["analytic"]["book_weight_loading"] = result.book_loading.parts();
     }
+    json["diagnosis"] = diagnosis(result);
     if (result.explained) {
         json["gap_s"] = shares_json(result.gap);
+        json["shortfalls"] = ledger_json(result.ledger);
         json["critical_path_s"] = shares_json(result.critical_path);
     }
     add(JsonPart::memory);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/advice/advice.h"
+#include "scenarios/advice/diagnosis.h"
 #include "scenarios/advice/inference_report.h"
 #include "scenarios/advice/memory_report.h"
 #include "scenarios/report/quantities.h"
@@ -109,39 +110,14 @@ std::string halves(const StepResult& result) {
     return text + '\n';
 }
 
-/// What bounds the step, and the largest causes of what it takes beyond, in a sentence each.
-std::string diagnosis(const Scenario& scenario, const StepResult& result) {
-    const double lower = result.lower.time.value();
+/// The verdict, a sentence a line.
+std::string diagnosis_text(const Scenario& scenario, const StepResult& result) {
     std::string text =
         result.memory.tight  ? "  tight in the memory of a chip: it may not fit (see below)\n"
         : result.memory.fits ? ""
                              : "  does NOT fit in the memory of a chip (see below)\n";
-    text += fmt::format("  bound by {}: no schedule of these operations takes less than {}\n",
-                        result.lower.bound, format_time(lower));
-    const sim::Time total = total_of(result.gap);
-    if (!result.explained) {
-        return text + few_rows_text(scenario, result);
-    }
-    if (total.ps <= 0) {
-        return text + "  the step is at that bound\n";
-    }
-    const std::vector<Share> causes = by_cause(result.gap);
-    std::vector<std::string> others;
-    sim::Time named = causes[0].time;
-    for (std::size_t i = 1; i < std::min<std::size_t>(causes.size(), 3); ++i) {
-        if (causes[i].time.seconds() > 0.05 * total.seconds()) {
-            others.push_back(fmt::format("{} {}, {}", causes[i].name,
-                                         format_time(causes[i].time.seconds()),
-                                         percent_of(causes[i].time, total)));
-            named = named + causes[i].time;
-        }
-    }
-    text += fmt::format("  {} above it, most of all for {}: {}, {} of the gap{}\n",
-                        format_time(total.seconds()), causes[0].name,
-                        format_time(causes[0].time.seconds()), percent_of(causes[0].time, total),
-                        named > total ? "; other terms are below zero: --show gap" : "");
-    if (!others.empty()) {
-        text += fmt::format("  then {}\n", fmt::join(others, "; "));
+    for (const std::string& sentence : diagnosis(result)) {
+        text += "  " + sentence + '\n';
     }
     return text + few_rows_text(scenario, result);
 }
@@ -309,9 +285,9 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         header(scenario),
         fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
                     band_text(scenario)) +
-            rates(scenario, result) + halves(result) + diagnosis(scenario, result) +
-            pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result) +
-            machine_lines(result),
+            rates(scenario, result) + halves(result) + diagnosis_text(scenario, result) +
+            parts.faster + pipeline_text(scenario.step().plan, result) +
+            imbalance_report(scenario, result) + machine_lines(result),
     };
     const bool memory_asked = std::ranges::find(parts.sections, "memory") != parts.sections.end();
     if ((!result.memory.fits || result.memory.tight) && !memory_asked) {

@@ -17,6 +17,7 @@ std::vector<std::string> names_of_sections();
 /// What a report has beside what the step is, how long it takes and why.
 struct ReportParts {
     std::vector<std::string> sections = names_of_sections();
+    std::string faster{};       ///< a line on faster resources (order_noise.h)
     std::string suggestions{};  ///< a section
     std::string order{};        ///< a line on who comes first (order_noise.h)
 };

@@ -47,7 +47,8 @@ std::string path(const Scenario& /*scenario*/, const StepResult& result) {
     }
     const ShareColumns columns(shares, result.step_time);
     Table table;
-    table.row({"Critical path: what the end waited for", "ms", "% of step"});
+    table.row({"Critical path: what the end of this run waited for, not what would be saved", "ms",
+               "% of step"});
     for (std::size_t i = 0; i < shares.size(); ++i) {
         table.row(columns.cells("  " + shares[i].name, i, i + 1));
     }
@@ -81,12 +82,22 @@ std::string gap(const Scenario& /*scenario*/, const StepResult& result) {
     }
     const ShareColumns columns(shares, total_of(shares));
     Table table;
-    table.row({"Gap: step - roofline_lower", "ms", "% of gap"});
+    table.row({"Gap: step - roofline_lower", "ms", "% of gap", "removed alone"});
     for (std::size_t i = 0; i < shares.size(); ++i) {
-        table.row(columns.cells("  " + shares[i].name, i, i + 1));
+        std::vector<std::string> cells = columns.cells("  " + shares[i].name, i, i + 1);
+        const auto row = std::ranges::find(result.ledger, shares[i].name, &LedgerRow::name);
+        cells.push_back(row == result.ledger.end() ? ""
+                        : row->alone.ps < 0        ? "costs " + format_time(-row->alone.seconds())
+                                                   : "saves " + format_time(row->alone.seconds()));
+        table.row(cells);
     }
     table.row(columns.cells("  gap", 0, shares.size()));
-    return table.text(0) + negative_terms(shares);
+    return table.text(0) +
+           (result.ledger.empty()
+                ? ""
+                : "  what the machine falls short by is shared out over all orders of removal "
+                  "(Shapley values); the rest is what an ideal machine takes beyond the bound\n") +
+           negative_terms(shares);
 }
 
 std::string links(const Scenario& /*scenario*/, const StepResult& result) {

@@ -143,6 +143,7 @@ StepResult StepSimulation::run() {
 
 void StepSimulation::leave_unexplained(StepResult& result) {
     result.explained = false;
+    result.ledger.clear();
     result.gap.clear();
     result.critical_path.clear();
 }
@@ -213,6 +214,7 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
         gap.emplace(scenario_, programs(), folded, result.lower,
                     StepGap::Options{.reuse = options_.reuse,
                                      .most_played = most_played(result),
+                                     .played = result.played_events,
                                      .watch = &explaining,
                                      .known = &shared_.collectives()});
     }
@@ -223,7 +225,9 @@ void StepSimulation::look_back(const LoweredStep& step, const StepRun& run,
     if (result.explained) {
         result.critical_path = critical_path(programs(), folded, achieved_rates(hardware_), *record,
                                              run.result.end, described_.mesh.written());
-        result.gap = gap->shares(run);
+        StepGap::Terms terms = gap->terms(run);
+        result.ledger = std::move(terms.ledger);
+        result.gap = std::move(terms.gap);
     }
     if (options_.keep_trail) {
         StepRun of_folded =

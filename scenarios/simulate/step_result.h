@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/explain/imbalance.h"
+#include "scenarios/explain/ledger.h"
 #include "scenarios/explain/link_use.h"
 #include "scenarios/explain/memory.h"
 #include "scenarios/explain/shares.h"
@@ -56,6 +57,7 @@ struct Remedy {
     std::vector<std::string>
         set;          ///< the same as --set takes it; empty of other meshes and more chips
     sim::Bytes peak;  ///< with it
+    sim::Time step_time{};  ///< with it, where it was simulated
     bool simulated =
         false;  ///< the peak is that of the step with it; else that of its operations in program order
 };
@@ -85,7 +87,9 @@ struct StepResult {
     sim::Seconds serial;
     sim::Seconds book;
     workloads::WeightLoading book_loading{};  ///< nothing where the HBM is private
-    std::vector<Share> gap;  ///< adds up to step_time - roofline_lower (rounded down to ps)
+    std::vector<LedgerRow> ledger;  ///< what the machine's shortfalls cost (explain/step_gap.h)
+    /// Those shares and what is left; adds up to step_time - roofline_lower (rounded down to ps).
+    std::vector<Share> gap;
     std::vector<Share> critical_path;  ///< by resource (critical_path.h): adds up to step_time
     std::optional<Imbalance> imbalance;
     std::vector<Ceiling> ceilings;  ///< only where they were asked for

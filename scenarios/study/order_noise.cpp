@@ -2,75 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <fmt/format.h>
-#include <iterator>
-#include <vector>
+#include <fmt/ranges.h>
 
-#include "scenarios/simulate/step_memory.h"
+#include "scenarios/changes/machine_changes.h"
+#include "scenarios/simulate/try_changes.h"
 #include "scenarios/text/format.h"
-#include "scenarios/watch/run_limit.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// Each thing takes so many times as long.
-constexpr double kLonger[] = {1.01, 1 / 1.1};
-constexpr const char* kChanges[] = {"1 % slower", "10 % faster"};
+constexpr double kSlower = 1.01;
+constexpr double kFaster = 1 / 1.1;
 
-struct Thing {
-    const char* name;
-    const char* links;  ///< as LinkUse names them; left out where a step does not use them
-    void (*change)(topology::ChipSpec&, double longer);
+struct PacedRun {
+    MachineChange change;
+    double longer = 1;  ///< the resource takes so many times as long
 };
 
-template <class... Rates>
-void divide(double by, Rates&... rates) {
-    ((rates.value = rates.value / by), ...);
+std::vector<PacedRun> runs_of(const StepResult& result) {
+    std::vector<PacedRun> runs;
+    for (const double longer : {kSlower, kFaster}) {
+        for (const MachineChange& change : paced(longer)) {
+            if (change.links.empty() || std::ranges::any_of(result.links, [&](const LinkUse& use) {
+                    return use.name.starts_with(change.links) && use.bytes.value() > 0;
+                })) {
+                runs.push_back({change, longer});
+            }
+        }
+    }
+    return runs;
 }
 
-constexpr Thing kThings[] = {
-    {"compute", "",
-     [](topology::ChipSpec& chip, double longer) {
-         divide(longer, chip.bf16_flops, chip.int8_ops, chip.fp8_flops, chip.vpu_flops);
-     }},
-    {"HBM", "",
-     [](topology::ChipSpec& chip, double longer) { divide(longer, chip.hbm_bandwidth); }},
-    {"ICI", "ici",
-     [](topology::ChipSpec& chip, double longer) {
-         divide(longer, chip.ici_one_way_book, chip.ici_one_way_vendor);
-     }},
-    {"PCIe", "pcie",
-     [](topology::ChipSpec& chip, double longer) { divide(longer, chip.pcie_one_way); }},
-    {"DCN", "dcn",
-     [](topology::ChipSpec& chip, double longer) { divide(longer, chip.dcn_per_host); }},
-    {"latency", "ici",
-     [](topology::ChipSpec& chip, double longer) {
-         for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
-             latency->value = latency->value * longer;
-         }
-     }},
-};
-
-struct ChangedRun {
-    sim::Time step_time;
-    std::exception_ptr error{};
-    bool exceeded = false;  ///< its limit
-};
-
-ChangedRun run_changed(const Thing& thing, double longer, const Scenario& scenario, bool reuse,
-                       RunLimit& limit, StepMemory& memory) {
-    try {
-        Scenario changed = scenario;
-        thing.change(changed.hardware.chip, longer);
-        return {
-            simulate_step(changed, Fold::automatic,
-                          {.reuse = reuse, .explain = false, .watch = &limit, .memory = &memory})
-                .step_time};
-    } catch (...) {
-        return limit.exceeded() ? ChangedRun{.step_time = {}, .exceeded = true}
-                                : ChangedRun{.step_time = {}, .error = std::current_exception()};
-    }
+double saved(const FasterResource& faster, const StepResult& result) {
+    return 1 - faster.step_time.seconds() / result.step_time.seconds();
 }
 
 }  // namespace
@@ -80,42 +45,63 @@ std::optional<OrderNoise> order_noise(const Scenario& scenario, const StepResult
     if (result.played_events > kMostEventsOfOrderNoise) {
         return std::nullopt;
     }
-    std::vector<Thing> things;
-    std::ranges::copy_if(kThings, std::back_inserter(things), [&](const Thing& thing) {
-        return *thing.links == '\0' || std::ranges::any_of(result.links, [&](const LinkUse& use) {
-            return use.name.starts_with(thing.links) && use.bytes.value() > 0;
-        });
-    });
+    const std::vector<PacedRun> runs = runs_of(result);
+    const std::vector<Trial> trials =
+        try_changes(runs.size(),
+                    [&](std::size_t i) {
+                        Scenario changed = scenario;
+                        runs[i].change.apply(changed.hardware);
+                        return changed;
+                    },
+                    {.reuse = reuse,
+                     .jobs = jobs,
+                     .watch = watch,
+                     .most_played = most_played_to_explain(result.played_events),
+                     .all_or_none = true});
+    if (trials.size() < runs.size() || (!trials.empty() && trials.back().too_long)) {
+        return std::nullopt;
+    }
     OrderNoise noise;
-    StepMemory memory;
     const double step = result.step_time.seconds();
-    PhaseWatch explaining(watch, Phase::explaining);
-    const std::uint64_t most_played = most_played_to_explain(result.played_events);
-    bool known = true;
-    constexpr std::size_t kRuns = std::size(kLonger);
-    run_in_order(
-        0, kRuns * things.size(), jobs,
-        [&](std::size_t i) {
-            RunLimit limit(explaining, RunLimit::kNone, most_played);
-            return run_changed(things[i / kRuns], kLonger[i % kRuns], scenario, reuse, limit,
-                               memory);
-        },
-        [&](std::size_t i, const ChangedRun& outcome) {
-            if (outcome.error) {
-                std::rethrow_exception(outcome.error);
-            }
-            known = known && !outcome.exceeded;
-            const double changed = outcome.step_time.seconds() / step;
-            const double longer = kLonger[i % kRuns];
-            const double outside =
-                std::max(std::min(longer, 1.0) - changed, changed - std::max(longer, 1.0));
-            if (outside > noise.share) {
-                noise = {outside, fmt::format("{} {}", kChanges[i % kRuns], things[i / kRuns].name),
-                         outcome.step_time};
-            }
-        },
-        [&] { return !known; });
-    return known ? std::optional(noise) : std::nullopt;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const sim::Time time = trials[i].step->step_time;
+        const double changed = time.seconds() / step;
+        const double longer = runs[i].longer;
+        const double outside =
+            std::max(std::min(longer, 1.0) - changed, changed - std::max(longer, 1.0));
+        if (outside > noise.share) {
+            noise.share = outside;
+            noise.with = runs[i].change.name;
+            noise.step_time = time;
+        }
+        if (longer < 1) {
+            noise.faster.push_back({std::string(runs[i].change.what), time});
+        }
+    }
+    return noise;
+}
+
+std::string faster_text(const std::optional<OrderNoise>& noise, const StepResult& result) {
+    if (!noise.has_value()) {
+        return {};
+    }
+    std::vector<FasterResource> by_saving = noise->faster;
+    std::ranges::stable_sort(by_saving, {}, &FasterResource::step_time);
+    std::vector<std::string> texts;
+    for (const FasterResource& one : by_saving) {
+        const double saving = 100 * saved(one, result);
+        if (saving >= 0.05) {
+            texts.push_back(fmt::format("{} {:.1f} %", one.what, saving));
+        } else if (saving <= -0.05) {
+            texts.push_back(
+                fmt::format("{} {:.1f} % (slower, by the order of operations)", one.what, saving));
+        } else {
+            texts.push_back(fmt::format("{} nothing", one.what));
+        }
+    }
+    return texts.empty()
+               ? ""
+               : fmt::format("  10 % faster saves of the step: {}\n", fmt::join(texts, ", "));
 }
 
 std::string order_noise_text(const std::optional<OrderNoise>& noise, const StepResult& result) {
@@ -137,6 +123,16 @@ Json order_noise_json(const OrderNoise& noise) {
         json["step_time_s"] = decimal_seconds(noise.step_time);
     }
     return json;
+}
+
+Json faster_json(const OrderNoise& noise, const StepResult& result) {
+    Json list = Json::array();
+    for (const FasterResource& one : noise.faster) {
+        list.push_back({{"resource", one.what},
+                        {"step_time_s", decimal_seconds(one.step_time)},
+                        {"saved_fraction", saved(one, result)}});
+    }
+    return list;
 }
 
 }  // namespace podsim::scenarios

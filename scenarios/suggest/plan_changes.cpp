@@ -48,6 +48,48 @@ bool holds(const TensorSet& all, const TensorSet& some) {
     return true;
 }
 
+/// What becomes of a tensor between the forward and the backward pass, from what takes least of the HBM.
+enum class Kept { dropped, offloaded, saved };
+
+Kept kept_now(const workloads::RematNames& names, workloads::LayerTensor tensor) {
+    return names.save.has(tensor)      ? Kept::saved
+           : names.offload.has(tensor) ? Kept::offloaded
+                                       : Kept::dropped;
+}
+
+/// Each tensor that the names may say, kept otherwise: with more of it kept, or nearer; where the step may not fit also less, or farther.
+void add_remat_names(const workloads::ModelSpec& model, const TrainingPlan& plan, bool fits,
+                     std::vector<PlanChange>& changes) {
+    using workloads::LayerTensor;
+    if (plan.remat.policy != workloads::RematPolicy::named) {
+        return;
+    }
+    for (const LayerTensor tensor : workloads::kLayerTensors) {
+        const Kept now = kept_now(plan.remat.names, tensor);
+        for (const Kept then : {Kept::dropped, Kept::offloaded, Kept::saved}) {
+            const bool input_dropped = tensor == LayerTensor::input && then != Kept::offloaded;
+            if (then == now || input_dropped || (fits && then < now)) {
+                continue;
+            }
+            workloads::Remat remat = plan.remat;
+            remat.names.save.remove(tensor);
+            remat.names.offload.remove(tensor);
+            if (then != Kept::dropped) {
+                (then == Kept::saved ? remat.names.save : remat.names.offload).add(tensor);
+            }
+            if (!never_read(model, remat.names).empty()) {
+                continue;
+            }
+            const char* const how = then == Kept::saved       ? "stays in HBM"
+                                    : then == Kept::offloaded ? "waits at the host"
+                                                              : "is computed again";
+            changes.push_back({"remat",
+                               {fmt::format("training.remat={}", to_string(remat))},
+                               fmt::format("{} {}", to_string(tensor), how)});
+        }
+    }
+}
+
 void add_remat(const TrainingPlan& plan, bool fits, std::vector<PlanChange>& changes) {
     const TensorSet now = kept_tensors(plan.remat);
     const bool runs_all_again = plan.remat.policy == workloads::RematPolicy::block;
@@ -172,9 +214,10 @@ std::vector<PlanChange> plan_changes(const Scenario& scenario, const StepResult&
     if (plan.inference) {
         return changes;
     }
-    const bool fits = result.memory.fits;
+    const bool fits = result.memory.fits && !result.memory.tight;
     if (!plan.forward_only) {
         add_remat(plan, fits, changes);
+        add_remat_names(scenario.step().model, plan, fits, changes);
     }
     add_overlap(plan, result, fits, changes);
     add_attention(plan, changes);

@@ -15,9 +15,10 @@ struct PlanChange {
     std::string meaning;           ///< for people: `nothing is computed twice`
 };
 
-/// Those of a training step that leave batch, numbers and chips as they are: more of the forward pass kept; tensor collectives
+/// Those of a training step that leave batch, numbers and chips as they are: more of the forward pass kept, and of named tensors
+/// each saved or offloaded; tensor collectives
 /// between parts of their matmuls; gathers a layer further ahead; operations ordered to hide latency; layers unrolled; attention's gradients
-/// by one kernel, and its blocks larger; of a pipeline more microbatches and the other schedules; zig-zag parts in place of plain ones. Where the step does not fit also what takes less memory: less kept, gathers
+/// by one kernel, and its blocks larger; of a pipeline more microbatches and the other schedules; zig-zag parts in place of plain ones. Where the step may not fit (it does not, or is tight) also what takes less memory: less kept, gathers
 /// by matmul and none ahead. None of a step of inference. Some may turn out not to be allowed.
 std::vector<PlanChange> plan_changes(const Scenario& scenario, const StepResult& result);
 

@@ -1,137 +1,104 @@
 #include "scenarios/suggest/suggestions.h"
 
 #include <algorithm>
-#include <exception>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "scenarios/advice/memory_remedies.h"
 #include "scenarios/load/load.h"
-#include "scenarios/simulate/step_memory.h"
+#include "scenarios/simulate/try_changes.h"
 #include "scenarios/suggest/mesh_moves.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
-#include "scenarios/watch/run_limit.h"
-#include "sim/base/error.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// A change that turned out not to be allowed is none.
-struct Trial {
-    std::optional<Suggestion> suggestion{};
-    std::uint64_t played = 0;
-    bool left_out = false;
-    std::exception_ptr error{};
-};
-
+/// The scenario's tree with changes, simulated.
 class Trials {
 public:
     Trials(const ScenarioSource& source, std::span<const std::string> settings,
-           const StepResult& result, bool reuse, int jobs, Watch* watch, std::uint64_t most_played)
+           const StepResult& result, bool reuse, int jobs, Watch* watch, const TrialLimits& limits)
         : path_(source.file),
           tree_(read_scenario(source)),
-          result_(result),
-          reuse_(reuse),
-          jobs_(jobs),
-          watch_(watch, Phase::explaining),
-          most_played_(most_played) {
+          options_{.reuse = reuse,
+                   .jobs = jobs,
+                   .watch = watch,
+                   .memory = &memory_,
+                   .may_be_refused = true} {
         for (const std::string& setting : settings) {
             apply_setting(tree_, setting);
+        }
+        if (!limits.none) {
+            options_.most_events = std::max(kMostTimesTheEvents * result.events, kFewEvents);
+            options_.most_played = most_played_to_explain(result.played_events);
+            options_.most_played_in_all =
+                limits.most_played.value_or(kMostTimesPlayedInAll * options_.most_played);
         }
     }
 
     /// Whether sizes of a mesh are laid out by a rule (mesh_mapping), which factors do without.
     [[nodiscard]] bool mapped() const { return tree_.find("mesh_mapping") != nullptr; }
-    /// How many were too large to be tried, or came when all had been played that may be.
-    [[nodiscard]] int left_out() const { return left_out_; }
+    /// Changes that were too large to be tried, or came when all had been played that may be.
+    [[nodiscard]] const std::vector<PlanChange>& not_tried() const { return not_tried_; }
 
-    /// Of those, what is worth saying, in their order.
-    std::vector<Suggestion> worthwhile(const std::vector<PlanChange>& changes) {
-        std::vector<Suggestion> worthwhile;
-        left_out_ += static_cast<int>(changes.size());
-        run_in_order(
-            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
-            [&](std::size_t, const Trial& trial) {
-                if (spent()) {
-                    return;
-                }
-                if (trial.error) {
-                    std::rethrow_exception(trial.error);
-                }
-                played_ += trial.played;
-                left_out_ -= trial.left_out ? 0 : 1;
-                if (trial.suggestion && helps(*trial.suggestion)) {
-                    worthwhile.push_back(*trial.suggestion);
-                }
-            },
-            [this] { return spent(); });
-        return worthwhile;
-    }
-
-    /// Every change by itself, whatever it gains.
-    std::vector<Trial> each(const std::vector<PlanChange>& changes) {
+    /// Those that are allowed and were tried, in their order.
+    std::vector<Suggestion> simulated(const std::vector<PlanChange>& changes) {
+        std::vector<Suggestion> all;
         std::vector<Trial> trials;
-        run_in_order(
-            0, changes.size(), jobs_, [&](std::size_t i) { return run(changes[i]); },
-            [&](std::size_t, const Trial& trial) {
-                if (trial.error) {
-                    std::rethrow_exception(trial.error);
-                }
-                trials.push_back(trial);
-            },
-            [] { return false; });
-        return trials;
+        if (played_ <= options_.most_played_in_all) {
+            TryOptions options = options_;
+            options.most_played_in_all -= played_;
+            trials = try_changes(
+                changes.size(), [&](std::size_t i) { return changed(changes[i]); }, options);
+        }
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            if (i >= trials.size() || trials[i].too_long) {
+                not_tried_.push_back(changes[i]);
+            } else if (trials[i].step) {
+                all.push_back({changes[i], trials[i].step->step_time, trials[i].step->memory});
+            }
+            played_ += i < trials.size() ? trials[i].played : 0;
+        }
+        return all;
     }
 
 private:
-    [[nodiscard]] bool spent() const { return played_ > most_played_; }
-
-    [[nodiscard]] bool helps(const Suggestion& suggestion) const {
-        const MemoryUse& memory = suggestion.memory;
-        return memory.fits && (!memory.tight || memory.peak <= result_.memory.peak) &&
-               (!result_.memory.fits ||
-                suggestion.step_time.seconds() < (1 - kLeastGain) * result_.step_time.seconds());
-    }
-
-    Trial run(const PlanChange& change) {
-        RunLimit limit(watch_, std::max(kMostTimesTheEvents * result_.events, kFewEvents),
-                       most_played_to_explain(result_.played_events));
-        try {
-            YamlNode tree = tree_;
-            for (const std::string& setting : change.set) {
-                apply_setting(tree, setting);
-            }
-            const Scenario scenario = load_scenario(tree, path_);
-            StepResult result = simulate_step(
-                scenario, Fold::automatic,
-                {.reuse = reuse_, .explain = false, .watch = &limit, .memory = &memory_});
-            return {.suggestion = Suggestion{change, result.step_time, std::move(result.memory)},
-                    .played = result.played_events};
-        } catch (const sim::InputError&) {
-            return {};
-        } catch (const sim::TimeOverflow&) {
-            return {};
-        } catch (...) {
-            return limit.exceeded() ? Trial{.played = limit.played(), .left_out = true}
-                                    : Trial{.error = std::current_exception()};
+    [[nodiscard]] Scenario changed(const PlanChange& change) const {
+        YamlNode tree = tree_;
+        for (const std::string& setting : change.set) {
+            apply_setting(tree, setting);
         }
+        return load_scenario(tree, path_);
     }
 
     const std::string path_;
     YamlNode tree_;
-    const StepResult& result_;
-    const bool reuse_;
-    const int jobs_;
     StepMemory memory_;
-    PhaseWatch watch_;
-    const std::uint64_t most_played_;  ///< by all of them
-    std::uint64_t played_ = 0;         ///< by those that count
-    int left_out_ = 0;
+    TryOptions options_;
+    std::uint64_t played_ = 0;
+    std::vector<PlanChange> not_tried_;
 };
+
+double gain(const Suggestion& suggestion, const StepResult& result) {
+    return static_cast<double>((result.step_time - suggestion.step_time).ps) /
+           static_cast<double>(result.step_time.ps);
+}
+
+bool is_faster(const Suggestion& suggestion, const StepResult& result) {
+    const MemoryUse& memory = suggestion.memory;
+    return (memory.fits || memory.tight) && (!memory.tight || memory.peak <= result.memory.peak) &&
+           suggestion.step_time.seconds() < (1 - kLeastGain) * result.step_time.seconds();
+}
+
+std::vector<Suggestion> faster_of(std::vector<Suggestion> all, const StepResult& result) {
+    std::erase_if(all, [&](const Suggestion& one) { return !is_faster(one, result); });
+    return all;
+}
 
 /// The fastest of each kind.
 std::vector<Suggestion> best_of_kinds(const std::vector<Suggestion>& all) {
@@ -161,14 +128,15 @@ PlanChange together(std::span<const Suggestion> parts) {
 
 /// Of the first two, the first three, ... of them the fastest together, without those that gain nothing there: tensor collectives between
 /// parts of matmuls do nothing for a mesh without tensor ways. None where fewer than two are left.
-std::optional<Suggestion> best_together(Trials& trials, const std::vector<Suggestion>& best) {
+std::optional<Suggestion> best_together(Trials& trials, const std::vector<Suggestion>& best,
+                                        const StepResult& result) {
     std::optional<Suggestion> found;
     std::vector<Suggestion> parts;
     std::vector<PlanChange> sums;
     for (std::size_t count = 2; count <= best.size(); ++count) {
         sums.push_back(together(std::span(best).first(count)));
     }
-    for (const Suggestion& sum : trials.worthwhile(sums)) {
+    for (const Suggestion& sum : faster_of(trials.simulated(sums), result)) {
         if (!found || sum.step_time < found->step_time) {
             found = sum;
             const auto count = std::ranges::find(sums, sum.change.meaning, &PlanChange::meaning);
@@ -178,18 +146,14 @@ std::optional<Suggestion> best_together(Trials& trials, const std::vector<Sugges
     for (std::size_t i = parts.size(); i-- > 0 && parts.size() > 1;) {
         std::vector<Suggestion> fewer = parts;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-        const std::vector<Suggestion> without = trials.worthwhile({together(fewer)});
+        const std::vector<Suggestion> without =
+            faster_of(trials.simulated({together(fewer)}), result);
         if (!without.empty() && without.front().step_time <= found->step_time) {
             parts = std::move(fewer);
             found = without.front();
         }
     }
     return parts.size() < 2 ? std::nullopt : found;
-}
-
-double gain(const Suggestion& suggestion, const StepResult& result) {
-    return static_cast<double>((result.step_time - suggestion.step_time).ps) /
-           static_cast<double>(result.step_time.ps);
 }
 
 }  // namespace
@@ -206,13 +170,11 @@ std::string options_text(std::span<const std::string> settings) {
 
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
                         const Scenario& scenario, const StepResult& result, bool reuse, int jobs,
-                        Watch* watch, std::optional<std::uint64_t> most_played) {
-    if (result.played_events > kMostEventsOfSuggestions) {
+                        Watch* watch, const TrialLimits& limits) {
+    if (!limits.none && result.played_events > kMostEventsOfSuggestions) {
         return {.tried = false};
     }
-    Trials trials(
-        source, settings, result, reuse, jobs, watch,
-        most_played.value_or(kMostTimesPlayedInAll * most_played_to_explain(result.played_events)));
+    Trials trials(source, settings, result, reuse, jobs, watch, limits);
     std::vector<PlanChange> changes = plan_changes(scenario, result);
     for (PlanChange& move : mesh_moves(scenario)) {
         if (trials.mapped()) {
@@ -220,11 +182,17 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
         }
         changes.push_back(std::move(move));
     }
-    Suggestions found{.best = best_of_kinds(trials.worthwhile(changes))};
-    found.left_out = trials.left_out();
-    const std::optional<Suggestion> sum = best_together(trials, found.best);
-    if (sum && sum->step_time < found.best.front().step_time) {
-        found.best.insert(found.best.begin(), *sum);
+    const std::vector<Suggestion> all = trials.simulated(changes);
+    Suggestions found{.faster = best_of_kinds(faster_of(all, result))};
+    found.not_tried = trials.not_tried();
+    if (!result.memory.fits) {
+        std::vector<Suggestion> fitting = all;
+        std::erase_if(fitting, [](const Suggestion& one) { return !one.memory.fits; });
+        found.fitting = best_of_kinds(fitting);
+    }
+    const std::optional<Suggestion> sum = best_together(trials, found.faster, result);
+    if (sum && sum->step_time < found.faster.front().step_time) {
+        found.faster.insert(found.faster.begin(), *sum);
     }
     return found;
 }
@@ -244,18 +212,20 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
             changes.push_back({"memory", one.set, one.text});
         }
     }
-    Trials trials(source, settings, result, reuse, jobs, watch, 0);
-    const std::vector<Trial> tried = trials.each(changes);
+    Trials trials(source, settings, result, reuse, jobs, watch,
+                  {.most_played = std::numeric_limits<std::uint64_t>::max()});
+    const std::vector<Suggestion> tried = trials.simulated(changes);
     Remedies remedies;
-    auto trial = tried.begin();
     for (Remedy one : in_order.each) {
         if (!one.set.empty()) {
-            const Trial& of_this = *trial++;
-            if (!of_this.suggestion && !of_this.left_out) {
+            const auto same = [&](const PlanChange& change) { return change.set == one.set; };
+            const auto found = std::ranges::find_if(tried, same, &Suggestion::change);
+            if (found == tried.end() && std::ranges::none_of(trials.not_tried(), same)) {
                 continue;
             }
-            if (of_this.suggestion) {
-                one.peak = of_this.suggestion->memory.peak;
+            if (found != tried.end()) {
+                one.peak = found->memory.peak;
+                one.step_time = found->step_time;
                 one.simulated = true;
             }
         }
@@ -271,55 +241,102 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
     return remedies;
 }
 
-std::string suggestions_text(const Suggestions& suggestions, const StepResult& result) {
-    if (!suggestions.tried) {
-        return fmt::format(
-            "What to change: not tried, since the step plays {} events and dozens of runs would "
-            "follow\n",
-            result.played_events);
-    }
-    const std::string left_out =
-        suggestions.left_out == 0
-            ? ""
-            : fmt::format("  not tried: {} {} that {} much longer to simulate than the step\n",
-                          suggestions.left_out, suggestions.left_out == 1 ? "change" : "changes",
-                          suggestions.left_out == 1 ? "takes" : "take");
-    if (suggestions.best.empty()) {
-        const std::string none =
-            result.memory.fits ? fmt::format("saves {:.0f} %", 100 * kLeastGain) : "surely fits";
-        return fmt::format("What to change: no neighbour of this plan {}\n{}", none, left_out);
-    }
+namespace {
+
+/// A row for each, below it the options that make it so.
+std::string rows_text(const char* title, std::span<const Suggestion> list,
+                      const StepResult& result) {
     Table table;
-    table.row({"What to change, each simulated", "step", "saves", "memory"});
-    for (const Suggestion& one : suggestions.best) {
+    table.row({title, "step", "saves", "memory"});
+    for (const Suggestion& one : list) {
+        const double saved = 100 * gain(one, result);
         table.row({"  " + one.change.meaning, format_time(one.step_time.seconds()),
-                   fmt::format("{:.1f} %", 100 * gain(one, result)),
-                   format_bytes(one.memory.peak)});
+                   saved < 0 ? fmt::format("takes {:.1f} % more", -saved)
+                             : fmt::format("{:.1f} %", saved),
+                   fmt::format("{}{}", format_bytes(one.memory.peak),
+                               one.memory.tight ? ", tight" : "")});
     }
-    // Below each row what makes it so.
     std::istringstream rows(table.text(0));
     std::string text;
     std::string row;
     std::getline(rows, row);
     text += row + '\n';
-    for (const Suggestion& one : suggestions.best) {
+    for (const Suggestion& one : list) {
         std::getline(rows, row);
         text += row + "\n    " + options_text(one.change.set) + '\n';
     }
-    return text + left_out;
+    return text;
 }
 
-Json suggestions_json(const Suggestions& suggestions, const StepResult& result) {
+constexpr std::size_t kMostNamed = 3;
+
+std::string not_tried_text(std::span<const PlanChange> changes, bool all) {
+    if (changes.empty()) {
+        return {};
+    }
+    std::string text = fmt::format(
+        "  not tried: {} {} that {} much longer to simulate than the step; --explain-all tries "
+        "{}\n",
+        changes.size(), changes.size() == 1 ? "change" : "changes",
+        changes.size() == 1 ? "takes" : "take", changes.size() == 1 ? "it" : "all");
+    const std::size_t named = all ? changes.size() : std::min(changes.size(), kMostNamed);
+    for (const PlanChange& change : changes.first(named)) {
+        text += fmt::format("    {}: {}\n", change.meaning, options_text(change.set));
+    }
+    if (named < changes.size()) {
+        text += fmt::format("    and {} more: --verbose names them\n", changes.size() - named);
+    }
+    return text;
+}
+
+Json list_json(std::span<const Suggestion> suggestions, const StepResult& result) {
     Json list = Json::array();
-    for (const Suggestion& one : suggestions.best) {
+    for (const Suggestion& one : suggestions) {
         list.push_back({{"kind", one.change.kind},
                         {"set", one.change.set},
                         {"meaning", one.change.meaning},
                         {"step_time_s", decimal_seconds(one.step_time)},
                         {"saved_fraction", gain(one, result)},
-                        {"peak_bytes", one.memory.peak.value()}});
+                        {"peak_bytes", one.memory.peak.value()},
+                        {"tight", one.memory.tight}});
     }
     return list;
+}
+
+}  // namespace
+
+std::string suggestions_text(const Suggestions& suggestions, const StepResult& result, bool all) {
+    if (!suggestions.tried) {
+        return fmt::format(
+            "What to change: not tried, since the step plays {} events and dozens of runs would "
+            "follow; --explain-all tries all\n",
+            result.played_events);
+    }
+    std::string text;
+    if (!suggestions.faster.empty()) {
+        text += rows_text("What would be faster, each simulated", suggestions.faster, result);
+    } else {
+        text += fmt::format("What would be faster: no neighbour of this plan {}saves {:.0f} %\n",
+                            result.memory.fits ? "" : "that fits ", 100 * kLeastGain);
+    }
+    if (!suggestions.fitting.empty()) {
+        text += rows_text("What would fit, each simulated", suggestions.fitting, result);
+    } else if (!result.memory.fits) {
+        text += "What would fit: no neighbour of this plan surely does\n";
+    }
+    return text + not_tried_text(suggestions.not_tried, all);
+}
+
+void add_suggestions(Json& json, const Suggestions& suggestions, const StepResult& result) {
+    json["advice"] = list_json(suggestions.faster, result);
+    if (!result.memory.fits) {
+        json["advice_to_fit"] = list_json(suggestions.fitting, result);
+    }
+    Json& not_tried = json["advice_not_tried"] = Json::array();
+    for (const PlanChange& change : suggestions.not_tried) {
+        not_tried.push_back(
+            {{"kind", change.kind}, {"set", change.set}, {"meaning", change.meaning}});
+    }
 }
 
 }  // namespace podsim::scenarios

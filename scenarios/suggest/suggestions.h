@@ -22,10 +22,19 @@ struct Suggestion {
 };
 
 struct Suggestions {
-    std::vector<Suggestion> best{};  ///< by step time
-    int left_out =
-        0;  ///< changes whose runs have too many events, or that came when all had been played that may be
+    std::vector<Suggestion> faster{};   ///< by step time
+    std::vector<Suggestion> fitting{};  ///< of a step that may not fit: it then does; by step time
+    /// Changes whose runs have too many events, or that came when all had been played that may be.
+    std::vector<PlanChange> not_tried{};
     bool tried = true;
+};
+
+/// Which runs are not made.
+struct TrialLimits {
+    /// Every change is tried, however long its run (--explain-all).
+    bool none = false;
+    /// By all runs together; nothing: kMostTimesPlayedInAll of what one may.
+    std::optional<std::uint64_t> most_played{};
 };
 
 /// Steps of more played events than these are not simulated again for suggestions.
@@ -39,16 +48,17 @@ inline constexpr std::uint64_t kMostTimesPlayedInAll = 4;
 /// What gains less than this share of the step is not said: it is less than kernels differ between compilers.
 inline constexpr double kLeastGain = 0.01;
 
-/// Of the step that `source` describes with `settings` (--set), whose run is `result`: of each kind of change the one with the least
-/// step time, and what the best of the kinds gain together where that is more than each alone; by step time. All of them fit memory, and are tight
-/// only where they take no more of it than the step. Once they have played more than `most_played` events together (without it kMostTimesPlayedInAll
-/// of what one may) no more are tried, in the order of plan_changes and mesh_moves.
-/// Of a step that fits they gain at least kLeastGain; of one that does not, any that fits counts. Runs are folded, on `jobs` threads.
+/// Of the step that `source` describes with `settings` (--set), whose run is `result`, two lists of changes, of each kind the one with the least
+/// step time:
+///   faster   they gain at least kLeastGain of the step, fit memory, and are tight only where they take no more of it than the step; with what
+///            the best of the kinds gain together where that is more than each alone
+///   fitting  only of a step that does not fit, or is tight with more than the capacity: it fits with each. They may take longer.
+/// Once they have played more than TrialLimits says no more are tried, in the order of plan_changes and mesh_moves. Runs are folded, on `jobs` threads.
 /// Throws Stopped, and what the watch throws.
 Suggestions suggestions(const ScenarioSource& source, std::span<const std::string> settings,
                         const Scenario& scenario, const StepResult& result, bool reuse,
                         int jobs = available_jobs(), Watch* watch = nullptr,
-                        std::optional<std::uint64_t> most_played = {});
+                        const TrialLimits& limits = {});
 
 /// What would make a step fit that does not (advice/memory_remedies.h), each with the peak of the step with it: what fits in program order alone is
 /// left out. More chips and other meshes, and what takes too many events, stay as they are in program order. Nothing of a step that fits,
@@ -62,9 +72,10 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
 /// Settings as a shell takes them: `--set training.remat=none --set 'mesh={fsdp: x}'`.
 std::string options_text(std::span<const std::string> settings);
 
-/// A section of the report.
-std::string suggestions_text(const Suggestions& suggestions, const StepResult& result);
-/// The value of `advice`, of suggestions that were tried.
-Json suggestions_json(const Suggestions& suggestions, const StepResult& result);
+/// A section of the report; `all`: every change that was not tried by name.
+std::string suggestions_text(const Suggestions& suggestions, const StepResult& result,
+                             bool all = false);
+/// Of suggestions that were tried: `advice`, `advice_to_fit` of a step that may not fit, and `advice_not_tried`.
+void add_suggestions(Json& json, const Suggestions& suggestions, const StepResult& result);
 
 }  // namespace podsim::scenarios

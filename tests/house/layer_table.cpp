@@ -61,7 +61,7 @@ const std::vector<Layer>& layers() {
           "unsupported/Eigen/", "yaml-cpp/"},
          {{"text", "spec", "watch"},
           {"ranks"},
-          {"footprint"},
+          {"changes", "footprint"},
           {"yaml", "lower", "requests"},
           {"least", "maxtext"},
           {"import"},

@@ -16,7 +16,7 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
     const values = [from[1], ...seen.map(([, s]) => s), to[1]];
     const alt =
         gap > 0
-            ? `From ${time(from[1])} (${from[0]}) to ${time(to[1])} (${to[0]}): ${time(gap)} in ${seen.length} terms, most of all ${list(largest)}.`
+            ? `From ${time(from[1])} (${from[0]}) to ${time(to[1])} (${to[0]}): ${time(gap)} in ${seen.length} terms, the largest ${list(largest)}.`
             : `${to[0]} is ${time(to[1])}, no more than ${from[0]}.`;
     // Where the terms are small beside the bound, the axis begins near it.
     const sums = seen.reduce((all, [, s]) => [...all, all[all.length - 1] + s], [from[1]]);

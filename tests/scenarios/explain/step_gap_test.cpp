@@ -1,4 +1,4 @@
-// The terms between a step and its bound, each against runs that leave out one cause after the other.
+// The terms between a step and its bound that are read off runs; shares of shortfalls are in ledger_test.cpp.
 #include "scenarios/explain/step_gap.h"
 
 #include <algorithm>
@@ -42,54 +42,8 @@ Scenario crowded(int layers = 4) {
     return scenario;
 }
 
-/// Ends of the step as it is, and without one cause after the other, by removing each from the lowered step by hand.
-struct Ends {
-    sim::Time whole;
-    sim::Time sound_kernels;
-    sim::Time sound_links;
-    sim::Time launch_of_catalogue;
-    sim::Time own_memory;
-    sim::Time no_launch;
-    sim::Time no_latency;
-    sim::Time isolated;
-};
-
-sim::Time end_of(const sim::Workload& workload) {
-    return sim::execute(workload, nullptr, false).end;
-}
-
-Ends ends_of(const Scenario& scenario, const workloads::StepPrograms& programs) {
-    IdealHardware hardware = scenario.hardware;
-    const auto lowered = [&] {
-        return lower_step(programs, AchievedHardware(hardware), scenario.step().mesh,
-                          Fold::automatic)
-            .workload;
-    };
-    Ends ends;
-    ends.whole = end_of(lowered());
-    hardware.efficiency.mxu = 1;
-    ends.sound_kernels = end_of(lowered());
-    hardware.efficiency.ici = 1;
-    ends.sound_links = end_of(lowered());
-    hardware.efficiency.launch_s = 0;
-    ends.launch_of_catalogue = end_of(lowered());
-    sim::Workload workload = lowered();
-    workload.machine.memory_rate = 0;
-    ends.own_memory = end_of(workload);
-    hardware.chip.collective_launch.value = sim::Seconds(0);
-    workload = lowered();
-    workload.machine.memory_rate = 0;
-    ends.no_launch = end_of(workload);
-    for (sim::LinkSpec& link : workload.machine.links) {
-        link.latency = {};
-    }
-    ends.no_latency = end_of(workload);
-    workload.machine.isolated_operations = true;
-    ends.isolated = end_of(workload);
-    return ends;
-}
-
-TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
+// Contention is what the step takes less where collectives have links of their own, on the machine without shortfalls.
+TEST(StepGap, ContentionIsReadOffTheSoundMachine) {
     const Scenario scenario = crowded();
     const TrainingStep& step = scenario.step();
     const workloads::StepPrograms programs = workloads::build_stages(step.model, step.plan);
@@ -99,27 +53,43 @@ TEST(StepGap, EachTermIsWhatTheStepIsFasterWithoutIt) {
     const LoweredStep lowered =
         lower_step(programs, AchievedHardware(scenario.hardware), step.mesh, Fold::automatic);
     StepGap gap(scenario, programs, lowered, lower, StepGap::Options{});
-    const std::vector<Share> shares = gap.shares(run_step(lowered));
-    const Ends ends = ends_of(scenario, programs);
-    // The profile's launch comes before the catalogue's, of the same name: they are told apart by their place.
-    ASSERT_GE(shares.size(), 7U);
-    EXPECT_EQ(shares[0].name, "kernels below peak");
-    EXPECT_EQ(shares[0].time, ends.whole - ends.sound_kernels);
-    EXPECT_EQ(shares[1].name, "links below their rate");
-    EXPECT_EQ(shares[1].time, ends.sound_kernels - ends.sound_links);
-    EXPECT_EQ(shares[2].name, "launch");
-    EXPECT_EQ(shares[2].time, ends.sound_links - ends.launch_of_catalogue);
-    EXPECT_EQ(shares[3].name, "HBM shared with collectives");
-    EXPECT_EQ(shares[3].time, ends.launch_of_catalogue - ends.own_memory);
-    EXPECT_NE(shares[3].time.ps, 0);
-    EXPECT_EQ(shares[4].name, "launch");
-    EXPECT_EQ(shares[4].time, ends.own_memory - ends.no_launch);
-    EXPECT_EQ(shares[5].name, "latency");
-    EXPECT_EQ(shares[5].time, ends.no_launch - ends.no_latency);
-    EXPECT_EQ(shares[6].name, "contention");
-    EXPECT_EQ(shares[6].time, ends.no_latency - ends.isolated);
-    EXPECT_GT(shares[6].time.ps, 0);
-    EXPECT_EQ(samples::sum(shares).ps, ends.whole.ps - sim::round_down(lower.time).ps);
+    const StepRun run = run_step(lowered);
+    const StepGap::Terms terms = gap.terms(run);
+    IdealHardware sound = scenario.hardware;
+    sound.efficiency = {};
+    sound.hbm = HbmRule::separate;
+    sound.chip.collective_launch.value = sim::Seconds(0);
+    sim::Workload workload =
+        lower_step(programs, AchievedHardware(sound), step.mesh, Fold::automatic).workload;
+    for (sim::LinkSpec& link : workload.machine.links) {
+        link.latency = {};
+    }
+    const sim::Time shared = sim::execute(workload, nullptr, false).end;
+    workload.machine.isolated_operations = true;
+    const sim::Time isolated = sim::execute(workload, nullptr, false).end;
+    const auto contention = std::ranges::find(terms.gap, "contention", &Share::name);
+    ASSERT_NE(contention, terms.gap.end());
+    EXPECT_GT(contention->time.ps, 0);
+    EXPECT_EQ(contention->time, shared - isolated);
+    EXPECT_EQ(samples::sum(terms.gap).ps, run.result.end.ps - sim::round_down(lower.time).ps);
+}
+
+// Long runs are few: kernels, links, and all else as one cause.
+TEST(StepGap, MergesCausesWhereRunsAreLong) {
+    const Scenario scenario = crowded();
+    const StepResult result = simulate_step(scenario, Fold::automatic);
+    EXPECT_EQ(result.ledger.size(), 5U);
+    const workloads::StepPrograms& programs = *result.reported_chip.programs;
+    const LoweredStep lowered = lower_step(programs, AchievedHardware(scenario.hardware),
+                                           scenario.step().mesh, Fold::automatic);
+    StepGap gap(scenario, programs, lowered, result.lower, {.played = kMostPlayedByLedger});
+    const StepGap::Terms terms = gap.terms(run_step(lowered));
+    ASSERT_EQ(terms.ledger.size(), 3U);
+    EXPECT_EQ(terms.ledger[0].name, "kernels below peak");
+    EXPECT_EQ(terms.ledger[1].name, "links below their rate");
+    EXPECT_EQ(terms.ledger[2].name, "launch and latency and HBM shared with collectives");
+    EXPECT_EQ(terms.ledger[0].alone, result.ledger[0].alone);
+    EXPECT_EQ(samples::sum(terms.gap), samples::sum(result.gap));
 }
 
 /// One chip: what the bound leaves is read off each operation's own times.

@@ -54,7 +54,7 @@ TEST_F(Source, OfAPipeIsReadOnce) {
     };
     write(text);
     const std::string by_name = podsim({"run", path("s.yaml")}).out;
-    const std::size_t from = by_name.find("What to change, each simulated");
+    const std::size_t from = by_name.find("What would be faster, each simulated");
     const std::string advice = by_name.substr(from, by_name.find("Assumed:") - from);
     ASSERT_THAT(advice, ::testing::HasSubstr("--set training.remat=none"));
     EXPECT_THAT(through_pipe({"run", path("pipe")}).out, ::testing::HasSubstr(advice));

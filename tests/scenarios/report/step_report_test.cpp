@@ -40,9 +40,9 @@ TEST_F(Report, SaysWhatAUserAsks) {
                           "that for ReduceScatter over fsdp (gradients)\n"
                           "  bound by compute: no schedule of these operations takes less "
                           "than 300.0 ms\n"
-                          "  1.333 ms above it, most of all for latency: 1.000 ms, 75 % of "
-                          "the gap\n"
-                          "  then padding 333.3 us, 25 %\n"
+                          "  1.333 ms above it, most of all for latency: 75 % of the gap, "
+                          "1.000 ms\n"
+                          "  then padding: 25 % of the gap, 333.3 us\n"
                           "  busy: ici_x 40 %\n"
                           "  fits: 40.00 GB of 96.00 GB at the peak, 41.7 %\n"));
     EXPECT_THAT(text, HasSubstr("Training on 1.000T tokens: 13.3 days, 20.39k chip-hours, "

@@ -35,7 +35,10 @@ protected:
     }
     static void expect_kept(const std::string& file, const std::vector<std::string>& settings,
                             const Advised& advised) {
-        for (const Suggestion& one : advised.suggestions.best) {
+        std::vector<Suggestion> all = advised.suggestions.faster;
+        all.insert(all.end(), advised.suggestions.fitting.begin(),
+                   advised.suggestions.fitting.end());
+        for (const Suggestion& one : all) {
             std::vector<std::string> with = settings;
             with.insert(with.end(), one.change.set.begin(), one.change.set.end());
             const StepResult result =
@@ -47,6 +50,12 @@ protected:
     }
 };
 
+Json json_of(const Suggestions& suggestions, const StepResult& result) {
+    Json json;
+    add_suggestions(json, suggestions, result);
+    return json;
+}
+
 constexpr const char* kTensor =
     "hardware: {chip: v5p, slice: 4x4x4}\n"
     "model: llama-3-8b\n"
@@ -57,19 +66,19 @@ TEST_F(SuggestionsTest, EachKeepsItsPromise) {
     const std::string file = write(kTensor);
     const std::vector<std::string> settings{"model.layers=4"};
     const Advised all = advised(file, settings);
-    ASSERT_GE(all.suggestions.best.size(), 3U);
+    ASSERT_GE(all.suggestions.faster.size(), 3U);
     std::vector<std::string> kinds;
-    for (const Suggestion& one : all.suggestions.best) {
+    for (const Suggestion& one : all.suggestions.faster) {
         kinds.push_back(one.change.kind);
         EXPECT_LT(one.step_time.seconds(), (1 - kLeastGain) * all.result.step_time.seconds());
     }
     EXPECT_THAT(kinds, ::testing::IsSupersetOf({"remat", "tensor overlap"}));
     EXPECT_EQ(std::set(kinds.begin(), kinds.end()).size(), kinds.size());
-    EXPECT_TRUE(std::ranges::is_sorted(all.suggestions.best, {}, &Suggestion::step_time));
+    EXPECT_TRUE(std::ranges::is_sorted(all.suggestions.faster, {}, &Suggestion::step_time));
     expect_kept(file, settings, all);
     // The same on any number of threads.
-    EXPECT_EQ(suggestions_json(advised(file, settings, 1).suggestions, all.result),
-              suggestions_json(all.suggestions, all.result));
+    EXPECT_EQ(json_of(advised(file, settings, 1).suggestions, all.result),
+              json_of(all.suggestions, all.result));
 }
 
 // Collectives of an axis of one member do not overlap: where the mesh that is best has no tensor ways, their ring steps are no part of
@@ -81,14 +90,14 @@ TEST_F(SuggestionsTest, WhatGainsNothingTogetherIsLeftOut) {
         "mesh: {fsdp: x y, tensor: z%2, context: z/2}\n"
         "training: {remat: matmuls, gradients: fp32}\n");
     const Advised all = advised(file, {});
-    ASSERT_GE(all.suggestions.best.size(), 3U);
-    const Suggestion& sum = all.suggestions.best.front();
+    ASSERT_GE(all.suggestions.faster.size(), 3U);
+    const Suggestion& sum = all.suggestions.faster.front();
     ASSERT_THAT(sum.change.meaning, HasSubstr(" together"));
     ASSERT_THAT(sum.change.set.front(), HasSubstr("mesh="));
     ASSERT_THAT(sum.change.set.front(), Not(HasSubstr("tensor")));
     EXPECT_THAT(sum.change.set, Not(Contains("overlap.tensor=two-way")));
     bool steps_gain_alone = false;
-    for (const Suggestion& one : all.suggestions.best) {
+    for (const Suggestion& one : all.suggestions.faster) {
         steps_gain_alone = steps_gain_alone || one.change.set.front() == "overlap.tensor=two-way";
     }
     EXPECT_TRUE(steps_gain_alone);
@@ -109,16 +118,17 @@ TEST_F(SuggestionsTest, PlayNoMoreThanTheyMay) {
     const Scenario scenario = load_scenario(file, settings);
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto few = [&](int jobs, std::uint64_t most_played) {
-        return suggestions(file, settings, scenario, result, true, jobs, nullptr, most_played);
+        return suggestions(file, settings, scenario, result, true, jobs, nullptr,
+                           {.most_played = most_played});
     };
     const Suggestions all = few(2, std::numeric_limits<std::uint64_t>::max());
-    EXPECT_EQ(all.left_out, 0);
-    EXPECT_GT(all.best.size(), 1U);
+    EXPECT_THAT(all.not_tried, IsEmpty());
+    EXPECT_GT(all.faster.size(), 1U);
     for (const int jobs : {1, 3}) {
         const Suggestions first = few(jobs, 0);
-        EXPECT_GT(first.left_out, 10);
-        EXPECT_LE(first.best.size(), 1U);
-        EXPECT_EQ(first.left_out, few(2, 0).left_out);
+        EXPECT_GT(first.not_tried.size(), 10U);
+        EXPECT_LE(first.faster.size(), 1U);
+        EXPECT_EQ(first.not_tried.size(), few(2, 0).not_tried.size());
     }
 }
 
@@ -129,8 +139,8 @@ TEST_F(SuggestionsTest, MeshesOfSizesByARule) {
         "batch: {tokens: 256Ki, sequence: 4096}\nmesh: {fsdp: 4, tensor: 16}\nmesh_mapping: jax\n");
     const Advised all = advised(file, {});
     const auto mesh = std::ranges::find_if(
-        all.suggestions.best, [](const Suggestion& one) { return one.change.kind == "mesh"; });
-    ASSERT_NE(mesh, all.suggestions.best.end());
+        all.suggestions.faster, [](const Suggestion& one) { return one.change.kind == "mesh"; });
+    ASSERT_NE(mesh, all.suggestions.faster.end());
     EXPECT_EQ(mesh->change.set.back(), "mesh_mapping=podsim");
     expect_kept(file, {}, all);
 }
@@ -143,9 +153,13 @@ TEST_F(SuggestionsTest, WhatDoesNotFitIsTold) {
         "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y z}\ntraining: {remat: none}\n");
     const Advised all = advised(file, {});
     ASSERT_FALSE(all.result.memory.fits);
-    ASSERT_FALSE(all.suggestions.best.empty());
-    EXPECT_THAT(all.suggestions.best.front().memory.peak,
+    ASSERT_FALSE(all.suggestions.fitting.empty());
+    EXPECT_THAT(all.suggestions.fitting.front().memory.peak,
                 ::testing::Lt(all.result.memory.capacity));
+    EXPECT_TRUE(std::ranges::is_sorted(all.suggestions.fitting, {}, &Suggestion::step_time));
+    for (const Suggestion& one : all.suggestions.faster) {
+        EXPECT_LT(one.step_time, all.result.step_time) << one.change.meaning;
+    }
     expect_kept(file, {}, all);
 }
 
@@ -158,9 +172,9 @@ TEST_F(SuggestionsTest, NothingToSay) {
         "batch: {tokens: 4096, sequence: 4096}\n"
         "training: {remat: none, attention_backward: book}\n");
     const Advised none = advised(file, {});
-    EXPECT_THAT(none.suggestions.best, IsEmpty());
+    EXPECT_THAT(none.suggestions.faster, IsEmpty());
     EXPECT_EQ(suggestions_text(none.suggestions, none.result),
-              "What to change: no neighbour of this plan saves 1 %\n");
+              "What would be faster: no neighbour of this plan saves 1 %\n");
 }
 
 // The same chip with long sequences. Gradients by one kernel are 5 dot products in place of 7, and blocks of 2048 (2048^2 scores of 4 bytes
@@ -173,14 +187,14 @@ TEST_F(SuggestionsTest, KernelsOfAttention) {
         "batch: {tokens: 32Ki, sequence: 32Ki}\ntraining: {remat: none}\n");
     const Advised all = advised(file, {});
     std::map<std::string, std::string> set;
-    for (const Suggestion& one : all.suggestions.best) {
+    for (const Suggestion& one : all.suggestions.faster) {
         set[one.change.kind] = one.change.set.front();
     }
     EXPECT_EQ(set["attention kernel"], "training.attention_backward=fused");
     EXPECT_EQ(set["attention blocks"], "training.attention_blocks=2048");
     expect_kept(file, {}, all);
     // A core of v4p has 16 MiB, a quarter of which 1024^2 scores fill.
-    for (const Suggestion& one : advised(file, {"hardware.chip=v4p"}).suggestions.best) {
+    for (const Suggestion& one : advised(file, {"hardware.chip=v4p"}).suggestions.faster) {
         EXPECT_THAT(one.change.set, Not(Contains("training.attention_blocks=2048")));
     }
 }
@@ -190,7 +204,7 @@ TEST_F(SuggestionsTest, LayersUnrolled) {
     const std::string file = write(kTensor);
     const std::vector<std::string> settings{"model.layers=4", "overlap.layers=loop"};
     const Advised all = advised(file, settings);
-    EXPECT_THAT(all.suggestions.best,
+    EXPECT_THAT(all.suggestions.faster,
                 Contains(ResultOf([](const Suggestion& one) { return one.change.set; },
                                   std::vector<std::string>{"overlap.layers=unrolled"})));
     expect_kept(file, settings, all);
@@ -206,8 +220,8 @@ TEST_F(SuggestionsTest, ExpertsOnAnAxis) {
         "batch: {tokens: 64Ki, sequence: 1024}\nmesh: {fsdp: x y z}\n");
     const Advised all = advised(file, {});
     const auto mesh = std::ranges::find_if(
-        all.suggestions.best, [](const Suggestion& one) { return one.change.kind == "mesh"; });
-    ASSERT_NE(mesh, all.suggestions.best.end());
+        all.suggestions.faster, [](const Suggestion& one) { return one.change.kind == "mesh"; });
+    ASSERT_NE(mesh, all.suggestions.faster.end());
     EXPECT_THAT(mesh->change.set.front(), HasSubstr("expert: "));
     expect_kept(file, {}, all);
 }
@@ -225,8 +239,8 @@ TEST_F(SuggestionsTest, WhatMayNotFitIsNotSaid) {
                                    none(settings).peak.value() / 0.98));
     ASSERT_TRUE(none(settings).fits && none(settings).tight);
     const Advised all = advised(file, settings);
-    ASSERT_FALSE(all.suggestions.best.empty());
-    for (const Suggestion& one : all.suggestions.best) {
+    ASSERT_FALSE(all.suggestions.faster.empty());
+    for (const Suggestion& one : all.suggestions.faster) {
         EXPECT_FALSE(one.memory.tight) << one.change.meaning;
     }
 }
@@ -234,9 +248,56 @@ TEST_F(SuggestionsTest, WhatMayNotFitIsNotSaid) {
 TEST_F(SuggestionsTest, AStepThatDoesNotFitIsToldSo) {
     StepResult result;
     result.memory.fits = false;
-    EXPECT_EQ(suggestions_text({.left_out = 1}, result),
-              "What to change: no neighbour of this plan surely fits\n"
-              "  not tried: 1 change that takes much longer to simulate than the step\n");
+    EXPECT_EQ(suggestions_text({.not_tried = {{"mesh", {"mesh={fsdp: x}"}, "fsdp 4 instead of 2"}}},
+                               result),
+              "What would be faster: no neighbour of this plan that fits saves 1 %\n"
+              "What would fit: no neighbour of this plan surely does\n"
+              "  not tried: 1 change that takes much longer to simulate than the step; "
+              "--explain-all tries it\n"
+              "    fsdp 4 instead of 2: --set 'mesh={fsdp: x}'\n");
+}
+
+// Of many the first are named, unless all are asked for; JSON has all.
+TEST_F(SuggestionsTest, NamesWhatWasNotTried) {
+    StepResult result;
+    result.memory.fits = true;
+    Suggestions none;
+    for (const char* const layers : {"2", "3", "4", "5"}) {
+        none.not_tried.push_back({"prefetch",
+                                  {fmt::format("overlap.prefetch_layers={}", layers)},
+                                  fmt::format("{} layers ahead", layers)});
+    }
+    EXPECT_THAT(suggestions_text(none, result),
+                ::testing::EndsWith("    4 layers ahead: --set overlap.prefetch_layers=4\n"
+                                    "    and 1 more: --verbose names them\n"));
+    EXPECT_THAT(suggestions_text(none, result, true),
+                ::testing::EndsWith("    5 layers ahead: --set overlap.prefetch_layers=5\n"));
+    EXPECT_EQ(json_of(none, result)["advice_not_tried"].size(), 4U);
+}
+
+// Tensors that a policy names are neighbours of each other: each can be saved, or wait at the host. Where the step fits surely
+// none of them is dropped.
+TEST_F(SuggestionsTest, NamedTensorsAreKeptOtherwise) {
+    const std::string file = write(kTensor);
+    const std::vector<std::string> settings{
+        "model.layers=4", "training.remat={save: [qkv_proj], offload: [out_proj]}"};
+    const Scenario scenario = load_scenario(file, settings);
+    StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    ASSERT_TRUE(result.memory.fits && !result.memory.tight);
+    const auto meanings = [&] {
+        std::vector<std::string> all;
+        for (const PlanChange& change : plan_changes(scenario, result)) {
+            all.push_back(change.meaning);
+        }
+        return all;
+    };
+    EXPECT_THAT(meanings(), Contains("out_proj stays in HBM"));
+    EXPECT_THAT(meanings(), Contains("attention_out waits at the host"));
+    EXPECT_THAT(meanings(), Not(Contains("qkv_proj is computed again")));
+    EXPECT_THAT(meanings(), Not(Contains("qkv_proj waits at the host")));
+    result.memory.tight = true;
+    EXPECT_THAT(meanings(), Contains("qkv_proj is computed again"));
+    EXPECT_THAT(meanings(), Contains("qkv_proj waits at the host"));
 }
 
 TEST_F(SuggestionsTest, WhatWasNotTriedIsNotAnEmptyList) {
@@ -260,24 +321,31 @@ TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
     Suggestion remat{
         {"remat", {"training.remat=none"}, "nothing is computed twice"}, {900'000'000'000}, {}};
     remat.memory.peak = sim::Bytes(2e10);
-    EXPECT_EQ(suggestions_text({.best = {mesh, remat}, .left_out = 2}, result),
-              "What to change, each simulated      step   saves    memory\n"
-              "  context 4 instead of 1        750.0 ms  25.0 %  5.000 GB\n"
+    result.memory.fits = true;
+    EXPECT_EQ(suggestions_text({.faster = {mesh, remat}}, result),
+              "What would be faster, each simulated      step   saves    memory\n"
+              "  context 4 instead of 1              750.0 ms  25.0 %  5.000 GB\n"
               "    --set 'mesh={fsdp: y z, context: x}'\n"
-              "  nothing is computed twice     900.0 ms  10.0 %  20.00 GB\n"
-              "    --set training.remat=none\n"
-              "  not tried: 2 changes that take much longer to simulate than the step\n");
+              "  nothing is computed twice           900.0 ms  10.0 %  20.00 GB\n"
+              "    --set training.remat=none\n");
     EXPECT_EQ(
-        suggestions_json({.best = {remat}}, result).dump(),
+        json_of({.faster = {remat}}, result)["advice"].dump(),
         R"([{"kind":"remat","set":["training.remat=none"],"meaning":"nothing is computed twice",)"
-        R"("step_time_s":0.9,"saved_fraction":0.1,"peak_bytes":20000000000.0}])");
+        R"("step_time_s":0.9,"saved_fraction":0.1,"peak_bytes":20000000000.0,"tight":false}])");
+    // No saving is below zero: a step that fits may take longer.
+    result.memory.fits = false;
+    mesh.step_time = {1'110'000'000'000};
+    EXPECT_THAT(
+        suggestions_text({.fitting = {mesh}}, result),
+        HasSubstr("What would fit, each simulated     step              saves    memory\n"
+                  "  context 4 instead of 1        1.110 s  takes 11.0 % more  5.000 GB\n"));
 }
 
 TEST_F(SuggestionsTest, RunSaysThemUnlessToldNotToExplain) {
     const std::string file = write(kTensor);
     const Outcome with =
         podsim({"run", file, "--set", "model.layers=2", "--json", path("with.json")});
-    EXPECT_THAT(with.out, HasSubstr("\nWhat to change, each simulated "));
+    EXPECT_THAT(with.out, HasSubstr("\nWhat would be faster, each simulated "));
     const Outcome without =
         podsim({"run", file, "--set", "model.layers=2", "--no-explain", "--json", "-"});
     const auto json = nlohmann::json::parse(without.out);
