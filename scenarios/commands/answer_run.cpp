@@ -67,6 +67,7 @@ void look_further(const Usage& options, const ScenarioSource& source, Fold fold,
         answer.advice =
             suggestions(source, options.all("set"), answer.scenario, step, reuse, available_jobs(),
                         &watch, {.none = options.is_set("explain-all")});
+        answer.advice->noise = answer.noise ? answer.noise->share : 0;
     }
     answer.wall = watch.wall_time();
     if (options.is_set("what-if")) {

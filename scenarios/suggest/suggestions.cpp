@@ -1,6 +1,7 @@
 #include "scenarios/suggest/suggestions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -244,15 +245,17 @@ std::optional<Remedies> tried_remedies(const ScenarioSource& source,
 namespace {
 
 /// A row for each, below it the options that make it so.
-std::string rows_text(const char* title, std::span<const Suggestion> list,
-                      const StepResult& result) {
+std::string rows_text(const char* title, std::span<const Suggestion> list, const StepResult& result,
+                      double noise) {
     Table table;
     table.row({title, "step", "saves", "memory"});
     for (const Suggestion& one : list) {
         const double saved = 100 * gain(one, result);
         table.row({"  " + one.change.meaning, format_time(one.step_time.seconds()),
-                   saved < 0 ? fmt::format("takes {:.1f} % more", -saved)
-                             : fmt::format("{:.1f} %", saved),
+                   saved < 0
+                       ? fmt::format("takes {:.1f} % more", -saved)
+                       : fmt::format("{:.1f} %{}", saved,
+                                     saved < 100 * noise ? ", less than its order's noise" : ""),
                    fmt::format("{}{}", format_bytes(one.memory.peak),
                                one.memory.tight ? ", tight" : "")});
     }
@@ -289,7 +292,7 @@ std::string not_tried_text(std::span<const PlanChange> changes, bool all) {
     return text;
 }
 
-Json list_json(std::span<const Suggestion> suggestions, const StepResult& result) {
+Json list_json(std::span<const Suggestion> suggestions, const StepResult& result, double noise) {
     Json list = Json::array();
     for (const Suggestion& one : suggestions) {
         list.push_back({{"kind", one.change.kind},
@@ -298,7 +301,8 @@ Json list_json(std::span<const Suggestion> suggestions, const StepResult& result
                         {"step_time_s", decimal_seconds(one.step_time)},
                         {"saved_fraction", gain(one, result)},
                         {"peak_bytes", one.memory.peak.value()},
-                        {"tight", one.memory.tight}});
+                        {"tight", one.memory.tight},
+                        {"within_order_noise", std::abs(gain(one, result)) < noise}});
     }
     return list;
 }
@@ -314,13 +318,15 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     }
     std::string text;
     if (!suggestions.faster.empty()) {
-        text += rows_text("What would be faster, each simulated", suggestions.faster, result);
+        text += rows_text("What would be faster, each simulated", suggestions.faster, result,
+                          suggestions.noise);
     } else {
         text += fmt::format("What would be faster: no neighbour of this plan {}saves {:.0f} %\n",
                             result.memory.fits ? "" : "that fits ", 100 * kLeastGain);
     }
     if (!suggestions.fitting.empty()) {
-        text += rows_text("What would fit, each simulated", suggestions.fitting, result);
+        text += rows_text("What would fit, each simulated", suggestions.fitting, result,
+                          suggestions.noise);
     } else if (!result.memory.fits) {
         text += "What would fit: no neighbour of this plan surely does\n";
     }
@@ -328,9 +334,9 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
 }
 
 void add_suggestions(Json& json, const Suggestions& suggestions, const StepResult& result) {
-    json["advice"] = list_json(suggestions.faster, result);
+    json["advice"] = list_json(suggestions.faster, result, suggestions.noise);
     if (!result.memory.fits) {
-        json["advice_to_fit"] = list_json(suggestions.fitting, result);
+        json["advice_to_fit"] = list_json(suggestions.fitting, result, suggestions.noise);
     }
     Json& not_tried = json["advice_not_tried"] = Json::array();
     for (const PlanChange& change : suggestions.not_tried) {

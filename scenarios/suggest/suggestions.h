@@ -26,6 +26,8 @@ struct Suggestions {
     std::vector<Suggestion> fitting{};  ///< of a step that may not fit: it then does; by step time
     /// Changes whose runs have too many events, or that came when all had been played that may be.
     std::vector<PlanChange> not_tried{};
+    /// The share of the step that hangs on its order (study/order_noise.h): savings below it are marked.
+    double noise = 0;
     bool tried = true;
 };
 

@@ -27,7 +27,11 @@ function verdict(step) {
         .concat(step.diagnosis.map((sentence) => `${sentence[0].toUpperCase()}${sentence.slice(1)}.`))
         .concat(fasterText(step) ? [fasterText(step)] : [])
         .concat([`It ${fits}.`]);
-    return lines.map((line) => el('p', { class: 'verdict' }, line));
+    return el(
+        'div',
+        { class: 'verdict' },
+        lines.map((line) => el('p', {}, line)),
+    );
 }
 
 /// `10 % faster saves of the step: compute 5.9 %, ...`

@@ -331,7 +331,9 @@ TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
     EXPECT_EQ(
         json_of({.faster = {remat}}, result)["advice"].dump(),
         R"([{"kind":"remat","set":["training.remat=none"],"meaning":"nothing is computed twice",)"
-        R"("step_time_s":0.9,"saved_fraction":0.1,"peak_bytes":20000000000.0,"tight":false}])");
+        R"("step_time_s":0.9,"saved_fraction":0.1,"peak_bytes":20000000000.0,"tight":false,"within_order_noise":false}])");
+    EXPECT_THAT(suggestions_text({.faster = {remat}, .noise = 0.12}, result),
+                HasSubstr("900.0 ms  10.0 %, less than its order's noise  20.00 GB\n"));
     // No saving is below zero: a step that fits may take longer.
     result.memory.fits = false;
     mesh.step_time = {1'110'000'000'000};
