@@ -140,8 +140,8 @@ DeviceMesh choose_mesh(const Lattice& slice, const std::vector<std::pair<std::st
 /// Where an axis finds no such set the mesh is refused, or, with `split_physical_axes`, all axes are
 /// mapped anew, again from the last: each takes so many chips of x, y and z that their product is its size and
 /// each divides what is left of the axis. Preferred is, in this order, what lies in whole axes (the largest
-/// product), more whole axes, what lies on axes that no later logical axis uses (the largest product),
-/// more of x, then of y. Along a physical axis the later logical axis has the smaller stride.
+/// product), more whole axes, what lies on axes that a later logical axis uses already (the largest product; so JAX's
+/// code, whose comment says the reverse), more of x, then of y. Along a physical axis the later logical axis has the smaller stride.
 /// Several slices are given out as in choose_mesh, and the sizes that are left mapped in each slice
 /// (create_hybrid_device_mesh with those numbers). Throws sim::InputError.
 /// The small slices of some chips (jax_order) have any sizes: chips are counted along x, then y, then z, and cut into the sizes with the last

@@ -50,22 +50,23 @@ std::optional<std::size_t> take_whole_axes(const Lattice& slice, const Sizes& si
     return std::nullopt;
 }
 
-/// How good a share is where `used` chips of each axis are taken; larger is better.
+/// How good a share is where `used` chips of each axis are taken; larger is better. Of equals JAX's code (_prefer_first_logical_axis_assignment,
+/// jax-ml/jax @cec06d1) takes the one with more on axes that are taken already, `> 1`; the comment above it says the reverse.
 std::tuple<int, int, int, Point> merit(const Lattice& slice, const Point& used,
                                        const Point& share) {
     int in_whole_axes = 1;
     int whole_axes = 0;
-    int on_free_axes = 1;
+    int on_taken_axes = 1;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if (share[axis] == slice.lengths[axis] && share[axis] > 1) {
             in_whole_axes *= share[axis];
             ++whole_axes;
         }
-        if (used[axis] == 1) {
-            on_free_axes *= share[axis];
+        if (used[axis] > 1) {
+            on_taken_axes *= share[axis];
         }
     }
-    return {in_whole_axes, whole_axes, on_free_axes, share};
+    return {in_whole_axes, whole_axes, on_taken_axes, share};
 }
 
 Point best_share(const Lattice& slice, const Point& used, int size) {

@@ -1,9 +1,13 @@
-// Sizes mapped as JAX's create_device_mesh maps them; expected mappings worked out by hand.
+// Sizes mapped as JAX's create_device_mesh maps them; expected mappings worked out by hand, or JAX's own.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/checkout.h"
 #include "tests/topology/lattice_support.h"
 #include "topology/mesh/mesh.h"
 
@@ -60,8 +64,8 @@ TEST(MapMeshAsJax, SplitAxes) {
     // c takes x whole. b wants 8: one whole axis and half of another, more of y than of z. a: the rest.
     // Along z, b comes later and so has the neighbours.
     EXPECT_EQ(mapped("4x4x4", {2, 8, 4}, true), "z/2 | y z%2 | x");
-    // c: x whole and half of y. b: the free z rather than what is left of y. a: the rest of both.
-    EXPECT_EQ(mapped("4x4x4", {4, 2, 8}, true), "y/2 z/2 | z%2 | x y%2");
+    // c: x whole and half of y. b: what is left of y rather than of the free z. a: z.
+    EXPECT_EQ(mapped("4x4x4", {4, 2, 8}, true), "z | y/2 | x y%2");
     // 64 of 4x4x8: 4 x 2 x 8 has 32 in whole axes, 4 x 4 x 4 has 16; of x and y, x is whole.
     EXPECT_EQ(mapped("4x4x8", {2, 64}, true), "y/2 | x y%2 z");
     // No whole axis fits 2: the first.
@@ -72,12 +76,66 @@ TEST(MapMeshAsJax, SplitAxes) {
     EXPECT_EQ(mapped("16x16", {64, 4}, true), "x/4 y | x%4");
 }
 
+/// What a logical axis takes of x, y and z, and that along a physical axis the later logical axis is the nearer neighbourhood.
+std::string shares(const DeviceMesh& mesh) {
+    std::vector<std::string> texts;
+    Point stride{1, 1, 1};
+    for (std::size_t i = mesh.axes().size(); i-- > 0;) {
+        Point share{1, 1, 1};
+        for (const AxisFactor& factor : mesh.axes()[i].factors) {
+            const auto axis = static_cast<std::size_t>(factor.axis);
+            EXPECT_EQ(factor.stride, stride[axis]);
+            share[axis] = factor.length;
+            stride[axis] *= factor.length;
+        }
+        texts.insert(texts.begin(), fmt::format("{}", fmt::join(share, "x")));
+    }
+    return fmt::format("{}", fmt::join(texts, " "));
+}
+
+/// Every mesh of three sizes on ten shapes, with and without a split, as JAX's file gives it (jax_meshes.txt says how it was asked). With the
+/// rule of JAX's comment, axes that are free before those that are taken, 80 of the 391 that need a split come out otherwise.
+TEST(MapMeshAsJax, IsWhatJaxGives) {
+    std::ifstream file(source_folder() + "/tests/topology/mesh/jax_meshes.txt");
+    Lattice slice;
+    int meshes = 0;
+    int splits = 0;
+    int shapes = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) {
+            continue;
+        }
+        if (line.starts_with("slice ")) {
+            slice = box(line.substr(6));
+            ++shapes;
+            continue;
+        }
+        const std::size_t sign = line.find_first_of("=/");
+        const Point numbers = parse_shape(line.substr(0, sign - 1));
+        const Sizes sizes{{"a", numbers[0]}, {"b", numbers[1]}, {"c", numbers[2]}};
+        const std::string wanted = line.substr(sign + 2);
+        const bool whole = line[sign] == '=';
+        EXPECT_EQ(shares(map_mesh_as_jax(slice, sizes, kSliceOrder, true)), wanted) << line;
+        if (whole) {
+            EXPECT_EQ(shares(map_mesh_as_jax(slice, sizes, kSliceOrder, false)), wanted) << line;
+        } else {
+            EXPECT_THROW(map_mesh_as_jax(slice, sizes, kSliceOrder, false), sim::InputError)
+                << line;
+        }
+        ++meshes;
+        splits += whole ? 0 : 1;
+    }
+    EXPECT_EQ(shapes, 10);
+    EXPECT_EQ(meshes, 531);
+    EXPECT_EQ(splits, 391);
+}
+
 /// The slices go to the first axis that asks for them, an axis named c before others; the sizes that are left are
 /// mapped in each slice.
 TEST(MapMeshAsJax, SeveralSlices) {
     EXPECT_EQ(mapped("4x4x4", {8, 16}, false, 2), "slice z | x y");
     EXPECT_EQ(mapped("4x4x4", {2, 64}, false, 2), "slice | x y z");
-    EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "y/2 z/2 | z%2 | slice x y%2");
+    EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "z | y/2 | slice x y%2");
 }
 
 /// device_kind_handler_dict: JAX cuts its own order into the sizes.
