@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 #include <ostream>
 #include <variant>
@@ -11,15 +12,26 @@
 namespace podsim::scenarios {
 namespace {
 
-constexpr double kPicosecondsPerMicrosecond = 1e6;
+/// A reader of Chromium's format leaves what begins at 0 out of the bounds of what it shows (trace_engine, MetaHandler).
+constexpr std::int64_t kBegin = 1000;
 
-double microseconds(sim::Time time) {
-    return static_cast<double>(time.ps) / kPicosecondsPerMicrosecond;
+/// As the trace has a time: whole nanoseconds, to the nearest.
+std::int64_t nanoseconds(sim::Time time) {
+    constexpr std::int64_t kPicoseconds = 1000;
+    return kBegin + time.ps / kPicoseconds + (time.ps % kPicoseconds >= kPicoseconds / 2 ? 1 : 0);
 }
 
-/// All six decimals, without zeros at the end.
-std::string decimals(sim::Time time) {
-    std::string text = fmt::format("{}.{:06}", time.ps / 1'000'000, time.ps % 1'000'000);
+bool shows(sim::Time start, sim::Time end) {
+    return nanoseconds(start) < nanoseconds(end);
+}
+
+double microseconds(std::int64_t ns) {
+    return static_cast<double>(ns) / 1e3;
+}
+
+/// All three decimals, without zeros at the end.
+std::string decimals(std::int64_t ns) {
+    std::string text = fmt::format("{}.{:03}", ns / 1000, ns % 1000);
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.') {
         text.pop_back();
@@ -28,9 +40,9 @@ std::string decimals(sim::Time time) {
 }
 
 std::string duration_text(sim::Time start, sim::Time end) {
+    const std::int64_t ns = nanoseconds(end) - nanoseconds(start);
     const double duration = trace_duration(start, end);
-    return duration == microseconds(end - start) ? decimals(end - start)
-                                                 : fmt::format("{}", duration);
+    return duration == microseconds(ns) ? decimals(ns) : fmt::format("{}", duration);
 }
 
 std::string json_string(const std::string& text) {
@@ -63,11 +75,13 @@ const char* category(const Slice& slice) {
 }  // namespace
 
 double trace_duration(sim::Time start, sim::Time end) {
-    double duration = microseconds(end - start);
-    if (microseconds(start) + duration > microseconds(end)) {
-        duration = std::min(duration, microseconds(end) - microseconds(start));
+    const double from = microseconds(nanoseconds(start));
+    const double until = microseconds(nanoseconds(end));
+    double duration = microseconds(nanoseconds(end) - nanoseconds(start));
+    if (from + duration > until) {
+        duration = std::min(duration, until - from);
     }
-    while (microseconds(start) + duration > microseconds(end)) {
+    while (from + duration > until) {
         duration = std::nextafter(duration, 0.0);
     }
     return duration;
@@ -108,6 +122,9 @@ void TraceEvents::track(const Track& track) {
 }
 
 void TraceEvents::slice(const Slice& slice) {
+    if (!shows(slice.start, slice.end)) {
+        return;
+    }
     std::string arguments;
     for (const Argument& argument : slice.arguments) {
         arguments += fmt::format("{}\"{}\":{}", arguments.empty() ? "" : ",", argument.name,
@@ -116,7 +133,7 @@ void TraceEvents::slice(const Slice& slice) {
     event(fmt::format(
         R"({{"name":{},"cat":"{}","ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
         json_string(slice.name), category(slice), processes_,
-        thread_id(processes_ - 1, tracks_ - 1), decimals(slice.start),
+        thread_id(processes_ - 1, tracks_ - 1), decimals(nanoseconds(slice.start)),
         duration_text(slice.start, slice.end), arguments));
 }
 
@@ -131,15 +148,20 @@ void TraceEvents::sample(const Sample& sample) {
                               number_or_null(sample.values[i]));
     }
     event(fmt::format(R"({{"name":{},"ph":"C","pid":{},"ts":{},"args":{{{}}}}})",
-                      json_string(counter_.name), processes_, decimals(sample.at), values));
+                      json_string(counter_.name), processes_, decimals(nanoseconds(sample.at)),
+                      values));
 }
 
 void TraceEvents::flow(const Flow& flow) {
+    if (!shows(flow.from.start, flow.from.end) || !shows(flow.to.start, flow.to.end)) {
+        return;
+    }
     ++flows_;
     const auto phase = [&](const char* text, const Flow::End& end) {
-        event(fmt::format(
-            R"({{"name":"wait","cat":"op","ph":{},"id":{},"pid":{},"tid":{},"ts":{}}})", text,
-            flows_, end.process + 1, thread_id(end.process, end.track), decimals(end.start)));
+        event(
+            fmt::format(R"({{"name":"wait","cat":"op","ph":{},"id":{},"pid":{},"tid":{},"ts":{}}})",
+                        text, flows_, end.process + 1, thread_id(end.process, end.track),
+                        decimals(nanoseconds(end.start))));
     };
     phase(R"("s")", flow.from);
     phase(R"("f","bp":"e")", flow.to);

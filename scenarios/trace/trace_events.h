@@ -2,8 +2,12 @@
 //
 // Processes and tracks are `process_name` and `thread_name` with sort indices (M), slices complete events (X), counters
 // C, and flows s and f (bp e), each at the start of its slice and with its category, so that every reader binds them.
-// Times are microseconds with picoseconds as decimals. A reader adds ts and dur as doubles: where that sum would lie
-// above the end (and so perhaps above the next start), dur is a little less, which rounds to the same picoseconds.
+// Times are microseconds with nanoseconds as decimals, from 1 us on: Chromium's reader leaves what begins at 0 out of its bounds. Perfetto's
+// importer makes whole nanoseconds of ts and of dur, each by itself to the nearest (google/perfetto @ec5d16b, json_trace_tokenizer.cc,
+// CoerceToTs), and moves a slice that begins before the end of its predecessor to another track (slice_tracker.cc, MaybeCloseStack). So both are whole
+// nanoseconds here: dur is the end, rounded, less the start, rounded. A slice whose ends round to one nanosecond is left out, with its flows: readers
+// take it for an instant, or nest it in the next. Chromium's reader adds ts and dur as doubles: where that sum would lie
+// above the end (and so perhaps above the next start), dur is a little less, which rounds to the same nanoseconds.
 // Numbers of processes and threads begin at 1: readers take thread 0 for an idle processor.
 // Source: "Trace Event Format", the Chromium project.
 #pragma once
@@ -44,9 +48,9 @@ private:
     Counter counter_;
 };
 
-/// The duration of a slice in microseconds, for a reader of doubles: what `end - start` is, or the little less with which
-/// the sum of the doubles of `start` and the duration is not above that of `end`. In a run of less than half an hour it
-/// rounds to the same picoseconds.
+/// The duration of a slice in microseconds, for a reader of doubles: of its end and start to the nearest nanosecond the difference, or
+/// the little less with which the sum of the doubles of the start and the duration is not above that of the end. In a run of less than
+/// a week it rounds to the same nanoseconds.
 double trace_duration(sim::Time start, sim::Time end);
 
 }  // namespace podsim::scenarios

@@ -54,9 +54,12 @@ function outermost(data) {
     return threads(data).reduce((sum, [, thread]) => sum + thread.tree.roots.size, 0);
 }
 
-function picoseconds(microseconds) {
-    return Math.round(microseconds * 1e6);
+function nanoseconds(microseconds) {
+    return Math.round(microseconds * 1e3);
 }
+
+/** Where the clock of traces begins, in microseconds. */
+const BEGIN = 1;
 
 async function expectReadable(text, stepTime) {
     const events = JSON.parse(text).traceEvents;
@@ -74,10 +77,14 @@ async function expectReadable(text, stepTime) {
             end = ts + dur;
         }
         if (thread.name === 'XLA Ops' || thread.name === 'Steps') {
-            const sum = thread.entries.reduce((ps, {dur}) => ps + picoseconds(dur), 0);
-            assert.strictEqual(sum, picoseconds(stepTime * 1e6), thread.name);
+            const sum = thread.entries.reduce((ns, {dur}) => ns + nanoseconds(dur), 0);
+            assert.strictEqual(sum, nanoseconds(stepTime * 1e6), thread.name);
         }
     }
+
+    // All of the step is in view: what is at 0 would not be.
+    assert.strictEqual(data.Meta.traceBounds.min, BEGIN);
+    assert.strictEqual(nanoseconds(data.Meta.traceBounds.max - BEGIN), nanoseconds(stepTime * 1e6));
 
     const starts = events.filter(event => event.ph === 's');
     assert.strictEqual(events.filter(event => event.ph === 'f').length, starts.length);
