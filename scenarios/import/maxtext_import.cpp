@@ -4,14 +4,12 @@
 #include <sstream>
 
 #include "scenarios/maxtext/maxtext_not_modelled.h"
+#include "topology/chips/core_clocks.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// `, core_clock: 1.125`, of the last xla_tpu_dvfs_p_state among the flags of XLA, which are otherwise not read. tpu7x has states 0 to 7 and
-/// begins in 3. One step of 295B on 64 chips took 23.539, 22.438 and 21.670 s in 3, 5 and 7, and one of a diffusion model that computes all
-/// the time 21.18 s in 3 and 18.82 s in 7: a ratio of 1.125, with which 16.8 s of the first go by the clock, so that 5 is 1.07 of 3.
-/// Source: yangwhale/gpu-tpu-pedia @3fa9ce1, tpu/Hunyuan3-295B-Pretraining/EXPERIMENT-LOG.md, "DVFS".
+/// `, core_clock: 1.125`, of the last xla_tpu_dvfs_p_state among the flags of XLA, which are otherwise not read (core_clocks.h).
 std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& machine) {
     std::string state;
     std::string said;
@@ -28,16 +26,28 @@ std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& 
             }
         }
     }
-    if (state.empty() || (machine.chip == "tpu7x" && state == "3")) {
+    if (state.empty()) {
         return {};
     }
-    if (machine.chip == "tpu7x" && (state == "5" || state == "7")) {
-        return state == "5" ? ", core_clock: 1.07" : ", core_clock: 1.125";
+    const auto clocks = topology::core_clocks(machine.chip);
+    if (!clocks) {
+        settings.cannot(said, fmt::format("the clock in P-state {} of {} is not known: "
+                                          "hardware.core_clock says it",
+                                          state, machine.chip));
+        return {};
     }
-    settings.cannot(said, fmt::format("the clock in P-state {} of {} is not known: "
-                                      "hardware.core_clock says it",
-                                      state, machine.chip));
-    return {};
+    const bool digit = state.size() == 1 && state.front() >= '0' && state.front() <= '9';
+    const auto pace = topology::pace_in_state(*clocks, digit ? state.front() - '0' : -1);
+    if (!pace) {
+        settings.cannot(
+            said, clocks->has_states()
+                      ? fmt::format("P-state {}: {} has 0 to {}", state, machine.chip,
+                                    clocks->ghz.size() - 1)
+                      : fmt::format("P-state {}: {} has none, its cores run at {:g} GHz", state,
+                                    machine.chip, clocks->usual_ghz()));
+        return {};
+    }
+    return *pace == 1 ? "" : fmt::format(", core_clock: {:g}", *pace);
 }
 
 }  // namespace

@@ -157,7 +157,9 @@ ChipSpec v5p() {
         .name = "v5p",
         .bf16_flops = {FlopsPerSecond(4.59e14), kBook},
         .int8_ops = {FlopsPerSecond(9.18e14), kBook},
-        .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+        .fp8_flops = {FlopsPerSecond(4.59e14),
+                      "Google Cloud TPU documentation: 459 TFLOP/s, the rate of bf16 (JAX, "
+                      "jax/_src/tpu_info.py: fp8 matmuls, no rate)"},
         .cores = {2, kDocs},
         .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
@@ -196,7 +198,9 @@ ChipSpec v5e() {
         .name = "v5e",
         .bf16_flops = {FlopsPerSecond(1.97e14), kBook},
         .int8_ops = {FlopsPerSecond(3.94e14), kBook},
-        .fp8_flops = {FlopsPerSecond(0), kNoFp8},
+        .fp8_flops = {FlopsPerSecond(1.97e14),
+                      "JAX, jax/_src/tpu_info.py: fp8 matmuls, no rate; that of bf16 by XLA, "
+                      "platform_info.py: 32 rows in 32 cycles, as 16 of bf16 in 16"},
         .cores = {1, kDocs},
         .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(4096 * 1.5e9),
@@ -244,8 +248,8 @@ ChipSpec v6e() {
         .cores = {1, kDocs},
         .devices = {1, kJax},
         .vpu_flops = {FlopsPerSecond(4096 * 1.75e9),
-                      "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
-                      "a v5p core (the clock of v6e is not published)"},
+                      "assumption: no published figure, the (8, 128) x 4 ALUs of a v5p core; "
+                      "derived: x 1.75 GHz (XLA, platform_info.py)"},
         .vmem = {Bytes(128.0 * 1024 * 1024), kBook},
         .hbm_capacity = {Bytes(32.0 * 1024 * 1024 * 1024),
                          "Google Cloud TPU documentation: 32 GiB (How to Scale Your Model: 32 GB)"},
@@ -285,9 +289,10 @@ ChipSpec tpu7x() {
                       "Google Cloud TPU documentation (JAX, jax/_src/tpu_info.py: 4.60e15)"},
         .cores = {2, kDocs},
         .devices = {2, kDocs},
-        .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
-                      "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of "
-                      "v5p on 2 cores (the clock of tpu7x is not published)"},
+        .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.9e9),
+                      "assumption: no published figure, the (8, 128) x 4 ALUs of a v5p core; "
+                      "derived: x 2 cores x 1.9 GHz, the default P-state (XLA, platform_info.py; "
+                      "the peaks of matmuls are those of state 7, 2.2 GHz)"},
         .vmem = {Bytes(128.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (64 MiB a core)"},
         .hbm_capacity = {Bytes(192.0 * 1024 * 1024 * 1024),
                          "Google Cloud TPU documentation: 192 GiB, 96 of each chiplet"},

@@ -24,15 +24,17 @@ double padded_volume(const MatmulShape& shape, int mxu) {
 /// of 338 (yangwhale/gpu-tpu-pedia @3fa9ce1, tpu/Hunyuan3-295B-Pretraining/TUNING-v7.md; backward both are alike).
 constexpr double kPaceOfKnownMaximum = 1.28;
 
-double mxu_share(const MatmulShape& shape, const Compute& work,
-                 const topology::Efficiency& reached) {
+double mxu_share(const MatmulShape& shape, const Compute& work, const MachineRates& rates) {
+    const topology::Efficiency& reached = rates.efficiency;
     if (work.attention) {
         const bool backward = work.attention_gradient && reached.attention_backward > 0;
         return std::min((backward ? reached.attention_backward : reached.attention) *
                             (work.known_max_logit ? kPaceOfKnownMaximum : 1),
                         1.0);
     }
-    const double of_dtype = work.dtype == MatmulDtype::bf16 ? 1 : reached.mxu_8bit;
+    // Where 8 bits are no faster they go through the array as bf16 does: it takes twice the cycles for a tile of twice the rows (XLA @acb91cb,
+    // xla/benchmarks/core/platform_info.py, fp8 on v5e, v5p and v6e).
+    const double of_dtype = rates.peak(work.dtype) > rates.flops ? reached.mxu_8bit : 1;
     if (!work.steps.empty() && reached.mxu_grouped > 0) {
         return reached.mxu_grouped * of_dtype;
     }
@@ -55,7 +57,7 @@ sim::Seconds stepwise(const Compute& work, const MachineRates& rates) {
         // on arrays of 256 (scenarios/published/microbenchmarks/grouped-*).
         const double volume = step.tile.m * padded(step.tile.k, rates.mxu_dimension) *
                               padded(step.tile.n, rates.mxu_dimension);
-        const double reached = volume / mxu_share(step.tile, work, rates.efficiency);
+        const double reached = volume / mxu_share(step.tile, work, rates);
         const sim::Seconds tile = sim::Flops(2 * reached) / rates.peak(work.dtype);
         const sim::Seconds blocks = sim::Bytes(step.bytes) / rates.hbm;
         const sim::Seconds masks = sim::Flops(step.masked) / (rates.vpu * rates.efficiency.vpu);
@@ -79,7 +81,7 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
         const double padded = padded_volume(shape, rates.mxu_dimension);
         plain += volume(shape);
         with_padding += padded;
-        reached += padded / mxu_share(shape, work, rates.efficiency);
+        reached += padded / mxu_share(shape, work, rates);
     }
     ComputeTime time;
     time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);

@@ -14,7 +14,7 @@ namespace podsim::workloads {
 /// through it: k and n are rounded up to multiples of d, and fewer than d rows take as long as d. What a kernel
 /// executes beyond the operation's FLOPs (Compute::tiled) is padding as well.
 /// The profile's efficiency divides the padded time: of a matmul by mxu x d / (d + mxu_ramp), where d is its smallest
-/// dimension, and by mxu_8bit in int8 and fp8, of attention's dot products by `attention` or `attention_backward`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
+/// dimension, and by mxu_8bit in int8 and fp8 where these are faster than bf16, of attention's dot products by `attention` or `attention_backward`. Ideally the operation takes together = max(mxu_reached, hbm, vpu).
 /// Where its elementwise part (bytes and vector work) does not hide beneath the matmul it takes
 /// apart = max(mxu_reached, hbm of the matmul) + elementwise; with a share `fusion` that hides, the mean of the two. Of a flash
 /// kernel `attention` is measured with its softmax, which is no fusion of XLA's: all of it hides; beneath another kernel of its own

@@ -174,10 +174,10 @@ TEST_F(MaxTextBases, WhatIsNotAsSaidIsAWarning) {
     EXPECT_THAT(sgd.out, HasSubstr("optimizer: sgd"));
     EXPECT_THAT(sgd.out, ::testing::Not(HasSubstr("moments:")));
     EXPECT_EQ(sgd.err, "");
-    const Outcome outcome = import({"model_name=llama3.1-8b", "quantization=fp8"}, "v5p-256");
+    const Outcome outcome = import({"model_name=llama3.1-8b", "quantization=fp8"}, "v4-256");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err,
-              "warning: podsim does not run this scenario: training.precision: v5p has no fp8 "
+              "warning: podsim does not run this scenario: training.precision: v4p has no fp8 "
               "matmuls; allowed: bf16, int8\n");
 }
 

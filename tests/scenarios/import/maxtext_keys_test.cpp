@@ -1,7 +1,9 @@
 // Names of keys, and what is taken where a file does not have one.
 #include "scenarios/maxtext/maxtext_keys.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <map>
 
 #include "tests/scenarios/import/maxtext_fixture.h"
 
@@ -67,20 +69,33 @@ TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
     const std::string plain_one = "hardware: {chip: tpu7x, slice: 4x4x4}";
     EXPECT_EQ(hardware({flags}), plain_one);
     EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3"}), plain_one);
-    EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=5"}),
-              "hardware: {chip: tpu7x, slice: 4x4x4, core_clock: 1.07}");
+    // 1.6 to 2.2 GHz, of 1.9: 1.6 / 1.9 = 0.842, ...; state 7 as it was measured.
+    const std::map<int, std::string> paces{{0, "0.842"}, {1, "0.895"}, {2, "0.947"}, {4, "1.053"},
+                                           {5, "1.079"}, {6, "1.105"}, {7, "1.125"}};
+    for (const auto& [state, pace] : paces) {
+        EXPECT_EQ(hardware({fmt::format("{}--xla_tpu_dvfs_p_state={}", flags, state)}),
+                  "hardware: {chip: tpu7x, slice: 4x4x4, core_clock: " + pace + "}");
+    }
     EXPECT_EQ(hardware({"compile_xla_flags=--xla_tpu_dvfs_p_state=7"}),
               "hardware: {chip: tpu7x, slice: 4x4x4, core_clock: 1.125}");
     EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3",
                         "compile_xla_flags=--xla_tpu_dvfs_p_state=7"}),
               plain_one);
-    EXPECT_THAT(
-        import({flags + "--xla_tpu_dvfs_p_state=6", "model_name=llama3.1-8b"}, "tpu7x-128").err,
-        HasSubstr("is not expressed: the clock in P-state 6 of tpu7x is not known: "
-                  "hardware.core_clock says it"));
-    EXPECT_THAT(
-        import({flags + "--xla_tpu_dvfs_p_state=7", "model_name=llama3.1-8b"}, "v5p-128").err,
-        HasSubstr("is not expressed: the clock in P-state 7 of v5p is not known"));
+    const auto warning = [&](const std::string& state, const std::string& machine) {
+        return import({flags + "--xla_tpu_dvfs_p_state=" + state, "model_name=llama3.1-8b"},
+                      machine)
+            .err;
+    };
+    EXPECT_THAT(warning("8", "tpu7x-128"),
+                HasSubstr("is not expressed: P-state 8: tpu7x has 0 to 7\n"));
+    EXPECT_THAT(warning("10", "tpu7x-128"), HasSubstr("P-state 10: tpu7x has 0 to 7\n"));
+    EXPECT_THAT(warning("fast", "tpu7x-128"), HasSubstr("P-state fast: tpu7x has 0 to 7\n"));
+    EXPECT_THAT(warning("7", "v5p-128"),
+                HasSubstr("P-state 7: v5p has none, its cores run at 1.75 GHz\n"));
+    EXPECT_THAT(warning("7", "v6e-64"), HasSubstr("v6e has none, its cores run at 1.75 GHz\n"));
+    EXPECT_THAT(warning("7", "v5e-64"), HasSubstr("v5e has none, its cores run at 1.5 GHz\n"));
+    EXPECT_THAT(warning("7", "v4-128"), HasSubstr("the clock in P-state 7 of v4p is not known: "
+                                                  "hardware.core_clock says it\n"));
 }
 
 TEST_F(MaxTextKeys, OtherFilesAreNamed) {

@@ -2,11 +2,16 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+#include <string_view>
 
 #include "scenarios/lower/lower_step.h"
+#include "scenarios/lower/rates.h"
 #include "scenarios/spec/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "topology/chips/efficiency.h"
+#include "workloads/analytic/compute_time.h"
+#include "workloads/analytic/step_flops.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -110,11 +115,50 @@ TEST(Policies, Int8RunsAtItsRate) {
                 plain.mfu * plain.step_time.seconds(), 1e-12);
 }
 
+// The array takes 8 bits as bf16 there: no matmul is faster, MFU counts against the same rate, and gathered weights are half as many bytes. Of int8
+// the rate doubles.
+TEST(Policies, Fp8RunsAtTheRateOfBf16WithHalfTheBytes) {
+    for (const char* const chip : {"v5p", "v5e", "v6e"}) {
+        SCOPED_TRACE(chip);
+        const bool cube = std::string_view(chip) == "v5p";
+        Scenario scenario =
+            make_scenario(chip, cube ? topology::Point{4, 4, 4} : topology::Point{8, 8, 1},
+                          small_model(2), {{"fsdp", cube ? "x y z" : "x y"}}, 64, 512);
+        scenario.hardware.efficiency = *topology::measured_efficiency(chip);
+        scenario.step().plan.precision.scaling = workloads::Scaling::fixed;
+        const StepOptions options{.explain = false, .keep_trail = true};
+        const StepResult plain = simulate_step(scenario, Fold::automatic, options);
+        scenario.step().plan.precision.matmul = MatmulDtype::fp8;
+        const StepResult narrow = simulate_step(scenario, Fold::automatic, options);
+        EXPECT_NEAR(narrow.mfu * narrow.step_time.seconds(), plain.mfu * plain.step_time.seconds(),
+                    1e-9);
+        const workloads::MachineRates rates = achieved_rates(AchievedHardware(scenario.hardware));
+        workloads::Compute work;
+        work.flops = sim::Flops(2.0 * 4096 * 4096 * 4096);
+        work.matmuls = {{4096, 4096, 4096}};
+        const sim::Seconds wide = compute_time(work, rates).mxu_reached;
+        work.dtype = MatmulDtype::fp8;
+        EXPECT_EQ(compute_time(work, rates).mxu_reached, wide);
+        const auto gathered = [](const StepResult& result) {
+            double bytes = 0;
+            for (const workloads::CollectiveBytes& row :
+                 collective_bytes(result.trail->programs.programs.at(0))) {
+                bytes += row.layer == 0 && row.purpose == workloads::Purpose::weights
+                             ? row.bytes.value()
+                             : 0;
+            }
+            return bytes;
+        };
+        EXPECT_GT(gathered(narrow), 0);
+        EXPECT_EQ(2 * gathered(narrow), gathered(plain));
+    }
+}
+
 class PolicyInput : public CommandTest {};
 
 TEST_F(PolicyInput, BadValues) {
-    expect_refused(std::string(kGood) + "training: {precision: fp8}\n",
-                   "s.yaml:5:23: training.precision: v5p has no fp8 matmuls; allowed: bf16, int8");
+    expect_refused(good_but("v5p", "v4p") + "training: {precision: fp8}\n",
+                   "s.yaml:5:23: training.precision: v4p has no fp8 matmuls; allowed: bf16, int8");
     expect_refused(
         good_but("v5p", "tpu7x") + "training: {precision: int8}\n",
         "s.yaml:5:23: training.precision: tpu7x has no int8 matmuls; allowed: bf16, fp8");

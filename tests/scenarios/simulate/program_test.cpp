@@ -185,11 +185,10 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
 TEST_F(ProgramFile, MultipliesInFp8WhereTheChipDoes) {
     const std::string stage =
         "program: {stages: [{do: matmul, m: 8, k: 256, n: 128, dtype: fp8}]}\n";
-    expect_refused(
-        "hardware: {chip: v5e, slice: 4x4}\n" + stage,
-        "s.yaml:2:62: program.stages.dtype: v5e has no fp8 matmuls; allowed: bf16, int8");
+    expect_refused("hardware: {chip: v3, slice: 4x4}\n" + stage,
+                   "s.yaml:2:62: program.stages.dtype: v3 has no fp8 matmuls; allowed: bf16, int8");
     const std::string file =
-        write("hardware: {chip: {base: v5e, fp8_flops: 1 PFLOP/s}, slice: 4x4}\n" + stage);
+        write("hardware: {chip: {base: v3, fp8_flops: 1 PFLOP/s}, slice: 4x4}\n" + stage);
     const Scenario scenario = load_scenario(file);
     const auto& compute = std::get<StageCompute>(scenario.program().stages.front().work);
     EXPECT_EQ(compute.work.dtype, workloads::MatmulDtype::fp8);

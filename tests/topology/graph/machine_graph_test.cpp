@@ -118,7 +118,7 @@ TEST(MachineTotals, ByHand) {
     EXPECT_EQ(four.cores, 8);
     EXPECT_EQ(four.bf16_flops.value(), 4 * 4.59e14);
     EXPECT_EQ(four.int8_ops.value(), 4 * 9.18e14);
-    EXPECT_EQ(four.fp8_flops.value(), 0);
+    EXPECT_EQ(four.fp8_flops.value(), 4 * 4.59e14);
     EXPECT_EQ(four.hbm_capacity.value(), 4 * 96.0 * 1024 * 1024 * 1024);
     EXPECT_EQ(four.of(LinkClass::hbm), (ClassTotals{8, sim::BytesPerSecond(4 * 2.8e12)}));
     EXPECT_EQ(four.of(LinkClass::ici), (ClassTotals{8, sim::BytesPerSecond(8 * 9e10)}));

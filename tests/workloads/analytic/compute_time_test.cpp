@@ -55,6 +55,13 @@ TEST(ComputeTimeReached, MatmulsOfEightBitsTakeAShareOfThatShare) {
         narrow.attention = true;
         EXPECT_DOUBLE_EQ(total(narrow), 500);
     }
+    // At the rate of bf16 they are multiplied as bf16 is.
+    rates.fp8 = rates.flops;
+    Compute narrow = work(0, 0, 0);
+    narrow.dtype = MatmulDtype::fp8;
+    EXPECT_DOUBLE_EQ(total(narrow), 2000);
+    rates.efficiency.mxu_8bit = 0.9;
+    EXPECT_DOUBLE_EQ(total(narrow), 2000);
 }
 
 // Of gradients a share of their own, where there is one; forward with a known maximum 1.28 times its share, and never beyond the peak.
