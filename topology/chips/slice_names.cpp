@@ -87,12 +87,13 @@ bool is_slice_name(std::string_view text) {
         is_digit(text.front())) {
         return false;
     }
-    const std::string_view rest = text.substr(dash + 1);
-    return is_digit(rest.front()) && is_digit(rest.back()) &&
+    const std::string_view rest = without_twist(text.substr(dash + 1));
+    return !rest.empty() && is_digit(rest.front()) && is_digit(rest.back()) &&
            std::ranges::all_of(rest, [&](char c) { return is_digit(c) || c == 'x'; });
 }
 
 NamedSlice named_slice(std::string_view name) {
+    refuse_twist(name);
     const std::size_t dash = name.rfind('-');
     const std::string_view word = name.substr(0, dash);
     const std::string_view digits = name.substr(dash + 1);

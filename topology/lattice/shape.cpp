@@ -22,9 +22,36 @@ std::optional<int> parse_length(std::string_view text) {
     return value;
 }
 
+constexpr std::string_view kTwists[] = {"_twisted", "_untwisted"};
+
 }  // namespace
 
+std::string_view without_twist(std::string_view text) {
+    for (const std::string_view twist : kTwists) {
+        if (text.ends_with(twist)) {
+            return text.substr(0, text.size() - twist.size());
+        }
+    }
+    return text;
+}
+
+void refuse_twist(std::string_view text) {
+    const std::string_view shape = without_twist(text);
+    if (shape.size() == text.size()) {
+        return;
+    }
+    throw sim::InputError(
+        fmt::format("'{}' says its twist, which is a setting of its own", text),
+        text.ends_with("_untwisted")
+            ? fmt::format("write {}: it is twisted with --twisted alone, in a scenario with "
+                          "hardware.twisted: true",
+                          shape)
+            : fmt::format("write {} with --twisted, in a scenario with hardware.twisted: true",
+                          shape));
+}
+
 Point parse_shape(std::string_view text) {
+    refuse_twist(text);
     const std::string remedy = "write lengths joined by 'x', such as 8x4 or 16x20x28";
     Point shape{1, 1, 1};
     std::int64_t chips = 1;

@@ -39,6 +39,20 @@ TEST(Shape, RejectsEverythingElse) {
     EXPECT_EQ(error("1024x1025"), "shape '1024x1025' has more than 2^20 chips" + remedy);
 }
 
+// As the Cloud writes shapes of which there are two kinds.
+TEST(Shape, ATwistIsASettingOfItsOwn) {
+    const auto error = [](const char* text) { return error_of([&] { parse_shape(text); }); };
+    EXPECT_EQ(error("4x4x8_twisted"),
+              "'4x4x8_twisted' says its twist, which is a setting of its own; write 4x4x8 with "
+              "--twisted, in a scenario with hardware.twisted: true");
+    EXPECT_EQ(error("4x4x8_untwisted"),
+              "'4x4x8_untwisted' says its twist, which is a setting of its own; write 4x4x8: it is "
+              "twisted with --twisted alone, in a scenario with hardware.twisted: true");
+    EXPECT_EQ(without_twist("4x4x8_twisted"), "4x4x8");
+    EXPECT_EQ(without_twist("4x4x8_untwisted"), "4x4x8");
+    EXPECT_EQ(without_twist("4x4x8_twiste"), "4x4x8_twiste");
+}
+
 TEST(Slice, CubesOfFourWrapOnEveryAxis) {
     for (const char* chip : {"v4p", "v5p"}) {
         for (const char* shape : {"4x4x4", "4x4x8", "4x8x12", "16x16x16", "4x4x256"}) {

@@ -131,5 +131,16 @@ TEST(SliceNames, MayHaveAShape) {
     EXPECT_FALSE(is_slice_name("v5p-x4"));
 }
 
+TEST(SliceNames, ATwistIsASettingOfItsOwn) {
+    EXPECT_TRUE(is_slice_name("v4-4x4x8_twisted"));
+    EXPECT_FALSE(is_slice_name("v4-_twisted"));
+    EXPECT_EQ(refusal("v4-4x4x8_twisted"),
+              "'v4-4x4x8_twisted' says its twist, which is a setting of its own; write v4-4x4x8 "
+              "with --twisted, in a scenario with hardware.twisted: true");
+    EXPECT_EQ(refusal("v5p-256_untwisted"),
+              "'v5p-256_untwisted' says its twist, which is a setting of its own; write v5p-256: "
+              "it is twisted with --twisted alone, in a scenario with hardware.twisted: true");
+}
+
 }  // namespace
 }  // namespace podsim::topology
