@@ -32,7 +32,7 @@ void read_qwen2(HfConfig& config, ModelSpec& model) {
 
 void read_qwen3(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
-    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(128);
+    read_head_dim_of_class(config, model, 128);
     refuse_partial_window(config);
     read_tied(config, model);
     read_attention_bias(config, model);
@@ -41,7 +41,7 @@ void read_qwen3(HfConfig& config, ModelSpec& model) {
 
 void read_gemma(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
-    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(256);
+    read_head_dim_of_class(config, model, 256);
     read_tied(config, model, true);
     read_attention_bias(config, model);
 }
@@ -115,6 +115,9 @@ void read_gemma4(HfConfig& config, ModelSpec& model) {
     }
     model.qk_norm = model.v_norm = true;
     const bool shared = config.flag("attention_k_eq_v");
+    if (config.find("per_layer_config") == nullptr) {
+        config.assume_default("global_head_dim", 512);
+    }
     const auto kv_heads = config.whole("num_global_key_value_heads", model.heads);
     model.global = {
         .kv_heads = shared ? kv_heads.value_or(0) : 0,

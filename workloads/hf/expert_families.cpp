@@ -17,10 +17,10 @@ void read_mixtral(HfConfig& config, ModelSpec& model) {
     model.experts.d_ff = model.d_ff;
 }
 
-/// Queries and keys are normed head by head.
+/// Queries and keys are normed head by head. Unlike qwen3's the class has no head_dim of its own, and divides the width.
 void read_qwen3_moe(HfConfig& config, ModelSpec& model) {
     read_shape(config, model);
-    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(128);
+    read_head_dim(config, model);
     refuse_partial_window(config);
     read_tied(config, model);
     read_attention_bias(config, model);

@@ -46,6 +46,11 @@ void read_head_dim(HfConfig& config, ModelSpec& model) {
     }
 }
 
+void read_head_dim_of_class(HfConfig& config, ModelSpec& model, std::int64_t taken) {
+    config.assume_default("head_dim", taken);
+    model.head_dim = config.whole("head_dim", ModelLimits::head_dim).value_or(taken);
+}
+
 /// Untied where the text model or its wrapper says so: files of transformers 5 write defaults, mostly true, beside the other's false.
 void read_tied(HfConfig& config, ModelSpec& model, bool fallback) {
     const bool of_wrapper = config.flag_of_wrapper("tie_word_embeddings", true);

@@ -13,6 +13,8 @@ namespace podsim::workloads {
 void read_shape(HfConfig& config, ModelSpec& model, bool with_kv_heads = true);
 /// `head_dim`, or hidden_size / num_attention_heads.
 void read_head_dim(HfConfig& config, ModelSpec& model);
+/// `head_dim`, or what the class takes, whatever the width, which is noted.
+void read_head_dim_of_class(HfConfig& config, ModelSpec& model, std::int64_t taken);
 /// `tie_word_embeddings`, of the text model or of the whole.
 void read_tied(HfConfig& config, ModelSpec& model, bool fallback = false);
 /// These three.

@@ -1,5 +1,8 @@
 // What is taken of keys that a file lacks, has twice, or has under another name.
 #include <fmt/format.h>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "tests/workloads/hf/hf_fixture.h"
 #include "workloads/models/model.h"
@@ -32,6 +35,52 @@ TEST_F(HfDefaults, ClassesHaveDefaultsOfTheirOwn) {
         ":1:1: 'num_key_value_heads' = 8, which its class takes, does not divide "
         "'num_attention_heads' = 12; every key/value head serves the same number of query "
         "heads");
+}
+
+// configuration_qwen3.py has 128, the four of gemma 256 (and of gemma4's global layers 512), whatever the width, under other names too; that of
+// qwen3_moe has none, and its layers take hidden_size / num_attention_heads (modeling_qwen3_moe.py, Qwen3MoeAttention), as llama's.
+TEST_F(HfDefaults, WidthsOfHeadsThatClassesHave) {
+    const auto config = [](const std::string& type, const std::string& others) {
+        return "{\"model_type\": \"" + type +
+               "\", \"hidden_size\": 64, \"intermediate_size\": 32, \"num_hidden_layers\": 6, "
+               "\"num_attention_heads\": 4, \"num_key_value_heads\": 4, \"vocab_size\": 64" +
+               others + "}";
+    };
+    const auto note = [](const char* key, std::int64_t value) {
+        return fmt::format("the file lacks '{}': {}, as its class has it", key, value);
+    };
+    using ::testing::Contains;
+    using ::testing::Not;
+    const std::string gemma4 = ", \"hidden_size_per_layer_input\": 0";
+    const std::string experts =
+        ", \"num_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 16";
+    for (const auto& [type, others, width] :
+         std::vector<std::tuple<std::string, std::string, std::int64_t>>{
+             {"qwen3", "", 128},
+             {"qwen3_vl_text", "", 128},
+             {"gemma", "", 256},
+             {"gemma2", "", 256},
+             {"gemma3_text", "", 256},
+             {"gemma4_text", gemma4, 256}}) {
+        SCOPED_TRACE(type);
+        read(config(type, others));
+        const HfReading reading = read_hf_config_fully(path_);
+        EXPECT_EQ(reading.model.head_dim, width);
+        EXPECT_THAT(reading.notes, Contains(note("head_dim", width)));
+        read(config(type, others + ", \"head_dim\": 32"));
+        const HfReading said = read_hf_config_fully(path_);
+        EXPECT_EQ(said.model.head_dim, 32);
+        EXPECT_THAT(said.notes, Not(Contains(note("head_dim", width))));
+    }
+    read(config("gemma4_text", gemma4));
+    EXPECT_THAT(read_hf_config_fully(path_).notes, Contains(note("global_head_dim", 512)));
+    for (const char* const type : {"qwen3_moe", "llama"}) {
+        SCOPED_TRACE(type);
+        read(config(type, std::string(type) == "llama" ? "" : experts));
+        const HfReading reading = read_hf_config_fully(path_);
+        EXPECT_EQ(reading.model.head_dim, 16);
+        EXPECT_THAT(reading.notes, Not(Contains(::testing::HasSubstr("head_dim"))));
+    }
 }
 
 // ibm-granite/granite-4.0-1b: 40 layers of attention of 16 heads of 128 and 4 of keys, an MLP of 4096; 1.6 billion.
