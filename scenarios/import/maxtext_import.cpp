@@ -50,6 +50,32 @@ std::string maxtext_core_clock(MaxTextSettings& settings, const MaxTextMachine& 
     return *pace == 1 ? "" : fmt::format(", core_clock: {:g}", *pace);
 }
 
+/// `report: {flop_rule: maxtext}`: what the TFLOP/s/device count that the version logs, which keys of its base.yml tell apart (maxtext_flops.h). Before
+/// 2024-05-09 all parameters counted, and the masked half of attention. Of a few keys alone the newest.
+std::string maxtext_report(MaxTextSettings& settings, std::vector<std::string>& notes) {
+    const bool whole = settings.is_whole();
+    const auto older_than = [&](const char* key) { return whole && !settings.has(key); };
+    const std::string model = settings.text("model_name", "default");
+    const bool of_block =
+        model.starts_with("olmo3");  // its block is none of those that count windows
+    const bool gemma3 = model.starts_with("gemma3");  // so was this until 2025-07-22
+    std::string rule = of_block ? "maxtext_unwindowed" : "maxtext";
+    if (older_than("ici_pipeline_parallelism")) {  // 2024-06-12
+        rule = "masked_attention";
+    } else if (older_than("use_qwix_quantization")) {  // 2025-07-31
+        rule = of_block || gemma3 ? "maxtext_2024_unwindowed" : "maxtext_2024";
+    } else if (older_than("weight_sparsity_m") && !of_block) {  // 2026-04-24
+        rule = "maxtext_2025";
+    }
+    if (rule.ends_with("unwindowed")) {
+        notes.push_back(fmt::format(
+            "MaxText's TFLOP/s and MFU of this model count attention as if it had no "
+            "windows: report.flop_rule {} does so, too; executed counts what they leave",
+            rule));
+    }
+    return fmt::format("report: {{flop_rule: {}}}\n", rule);
+}
+
 }  // namespace
 
 std::string maxtext_defaults_text(const MaxTextSettings& settings) {
@@ -79,6 +105,7 @@ MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title
     const MaxTextMesh mesh = maxtext_mesh(settings, machine, model, result.notes);
     result.scenario += mesh.text;
     result.scenario += maxtext_training(settings, machine, model, batch, mesh, result.notes);
+    result.scenario += maxtext_report(settings, result.notes);
     maxtext_not_modelled(settings);
     if (const std::string text = maxtext_defaults_text(settings); !text.empty()) {
         result.notes.push_back(text);

@@ -62,9 +62,17 @@ ReportOptions read_report(const Reader& report, bool serves) {
         {"6ND", FlopRule::parameters},
         {"parameters", FlopRule::parameters},
         {"masked_attention", FlopRule::masked_attention},
-        {"full_attention", FlopRule::full_attention}};
+        {"full_attention", FlopRule::full_attention},
+        {"maxtext", FlopRule::maxtext},
+        {"maxtext_unwindowed", FlopRule::maxtext_unwindowed},
+        {"maxtext_2025", FlopRule::maxtext_2025},
+        {"maxtext_2024", FlopRule::maxtext_2024},
+        {"maxtext_2024_unwindowed", FlopRule::maxtext_2024_unwindowed}};
     ReportOptions options;
     options.flop_rule = report["flop_rule"].choose<FlopRule>(kRules, FlopRule::executed);
+    if (serves && options.flop_rule >= FlopRule::maxtext) {
+        report["flop_rule"].refuse("MaxText counts training steps", "leave it out");
+    }
     if (report["tokens"].present()) {
         options.tokens = report["tokens"].read(positive_count);
         if (serves) {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "scenarios/spec/formulas.h"
+#include "scenarios/spec/mfu_peak.h"
 #include "scenarios/spec/token_time.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
@@ -59,6 +60,15 @@ constexpr QuantitySource kSources[] = {
      [](const S&, const R& r) { return Value(decimal_seconds(r.exposed_total)); }},
     {"mfu", [](const S&, const R& r) { return Value(r.mfu); }},
     {"hfu", [](const S&, const R& r) { return Value(r.hfu); }},
+    {"model_tflops_per_s_per_device",
+     [](const S& s, const R& r) {
+         return Value(device_flops(s.hardware.chip, s.step().plan.precision.matmul, r.mfu).value() /
+                      1e12);
+     }},
+    {"flop_rule",
+     [](const S& s, const R&) {
+         return Value(std::string(workloads::to_string(s.step().report.flop_rule)));
+     }},
     {"tokens_per_s", [](const S&, const R& r) { return Value(r.tokens_per_s); }},
     {"bound", [](const S&, const R& r) { return Value(r.lower.bound); },
      [](const S&, const P& r) { return Value(r.stages[r.limiting].name); }},

@@ -12,6 +12,7 @@
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/report/step_sections.h"
+#include "scenarios/spec/mfu_peak.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -151,9 +152,48 @@ std::string name_of_mfu(workloads::FlopRule rule) {
         case workloads::FlopRule::masked_attention:
             return "MFU with all parameters";
         case workloads::FlopRule::full_attention:
+            return "MFU with all parameters and attention scores";
+        default:
             break;
     }
-    return "MFU with all parameters and attention scores";
+    return "MFU as MaxText counts";
+}
+
+/// What the rule counts, in a few words.
+std::string_view counted_text(workloads::FlopRule rule) {
+    switch (rule) {
+        case workloads::FlopRule::executed:
+            return "6 x matmul parameters + attention as masked";
+        case workloads::FlopRule::parameters:
+            return "6 x all parameters";
+        case workloads::FlopRule::masked_attention:
+            return "6 x all parameters + attention as masked";
+        case workloads::FlopRule::full_attention:
+            return "6 x all parameters + all attention scores";
+        case workloads::FlopRule::maxtext:
+            return "as MaxText logs it";
+        case workloads::FlopRule::maxtext_unwindowed:
+            return "as MaxText logs it, which counts no window of this model";
+        case workloads::FlopRule::maxtext_2025:
+            return "as MaxText logged it from July 2025 to April 2026";
+        default:
+            break;
+    }
+    return "as MaxText logged it until July 2025, all attention scores";
+}
+
+/// The number in a training framework's log.
+std::string device_rate(const Scenario& scenario, const StepResult& result) {
+    if (scenario.step().plan.inference.has_value()) {
+        return {};
+    }
+    const workloads::FlopRule rule = scenario.step().report.flop_rule;
+    return fmt::format(
+        "  {:.1f} TFLOP/s/device by the rule {}: {}\n",
+        device_flops(scenario.hardware.chip, scenario.step().plan.precision.matmul, result.mfu)
+                .value() /
+            1e12,
+        workloads::to_string(rule), counted_text(rule));
 }
 
 std::string rates(const Scenario& scenario, const StepResult& result) {
@@ -285,9 +325,10 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
         header(scenario),
         fmt::format("Step time {}{}\n", format_time(result.step_time.seconds()),
                     band_text(scenario)) +
-            rates(scenario, result) + halves(result) + diagnosis_text(scenario, result) +
-            parts.faster + pipeline_text(scenario.step().plan, result) +
-            imbalance_report(scenario, result) + machine_lines(result),
+            rates(scenario, result) + device_rate(scenario, result) + halves(result) +
+            diagnosis_text(scenario, result) + parts.faster +
+            pipeline_text(scenario.step().plan, result) + imbalance_report(scenario, result) +
+            machine_lines(result),
     };
     const bool memory_asked = std::ranges::find(parts.sections, "memory") != parts.sections.end();
     if ((!result.memory.fits || result.memory.tight) && !memory_asked) {

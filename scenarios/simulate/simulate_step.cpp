@@ -20,6 +20,7 @@
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/simulate/step_programs.h"
+#include "scenarios/spec/mfu_peak.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/watch/memory_limit.h"
@@ -306,9 +307,7 @@ void StepSimulation::count_flops(StepResult& result) const {
     const workloads::StepFlops flops = workloads::step_flops(
         described_.model, plan(), workloads::mean_recomputed(described_.model, plan(), programs()),
         described_.report.flop_rule);
-    const workloads::MachineRates rates = ideal_rates(scenario_.hardware);
-    // Attention and the unembedding stay bf16: on a chip of slower int8 or fp8 matmuls theirs is the peak.
-    const sim::FlopsPerSecond rate = std::max(rates.peak(plan().precision.matmul), rates.flops);
+    const sim::FlopsPerSecond rate = peak_of_mfu(scenario_.hardware.chip, plan().precision.matmul);
     const sim::Flops peak(rate.value() * hardware_.chips() * seconds);
     result.mfu = flops.model / peak;
     result.hfu = flops.hardware / peak;

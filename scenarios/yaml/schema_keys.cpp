@@ -365,8 +365,9 @@ constexpr KeySpec kKeys[] = {
     {"report.tokens", kText, "15T", "none", "token budget of the training run: days and chip-hours"},
     {"report.price", kText, "4.20 USD/chip-hour", "none", "price: cost of the training run, or of a million tokens of inference"},
     {"report.flop_rule", kText, "6ND", "executed",
-     "what MFU counts: executed (6 x matmul parameters + attention, half when causal); with all parameters 6ND "
-     "(or parameters), masked_attention, full_attention"},
+     "what MFU and TFLOP/s/device count: executed (6 x matmul parameters + attention, half when causal); with all parameters 6ND "
+     "(or parameters), masked_attention, full_attention; as MaxText logs it maxtext, maxtext_unwindowed (models whose windows it does not count), "
+     "maxtext_2025 (July 2025 to April 2026), maxtext_2024 and maxtext_2024_unwindowed (before)"},
     {"report.output_tokens", kText, "512", "none", "tokens that answer a query, for formulas of serving"},
     {"report.mfu", kText, "40 %", "none", "that training_days of expect assumes"},
     {"report.checkpoints", kText, "12", "4", "activations of width D a layer that book_memory of expect counts"},

@@ -117,7 +117,7 @@ RATIOS = {
     "roofline_serial", "value", "prior", "from_own_profile", "like", "unlike", "dense_from", "experts_from", "covered", "four_of_five",
     "mean_absolute_error", "held_out_mean_absolute_error", "held_out_by_family_mean_absolute_error", "pairs_right", "start_difference",
 }
-UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_usd|_flops|_fraction_by)$")
+UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_per_s_per_device|_usd|_flops|_fraction_by)$")
 
 
 # Chips, and numbers of them.

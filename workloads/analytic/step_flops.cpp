@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "workloads/analytic/maxtext_flops.h"
 #include "workloads/models/kv_cache.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
@@ -63,10 +64,13 @@ double counted(ModelSpec model, const TrainingPlan& plan, FlopRule rule) {
         case FlopRule::masked_attention:
             return masked.parameters + masked.attention - outside;
         case FlopRule::full_attention:
+            return masked.parameters - outside +
+                   all_scores(model, static_cast<double>(plan.batch.sequence));
+        default:
             break;
     }
-    return masked.parameters - outside +
-           all_scores(model, static_cast<double>(plan.batch.sequence));
+    return maxtext_flops_per_token(model, plan.batch.sequence, rule) -
+           (plan.layers_only ? 6 * static_cast<double>(count.embedding) : 0);
 }
 
 /// Forward FLOPs of all runs of a step.
@@ -104,6 +108,30 @@ sim::Flops inference_flops(const ModelSpec& model, const Inference& inference, b
 }
 
 }  // namespace
+
+std::string_view to_string(FlopRule rule) {
+    switch (rule) {
+        case FlopRule::executed:
+            return "executed";
+        case FlopRule::parameters:
+            return "6ND";
+        case FlopRule::masked_attention:
+            return "masked_attention";
+        case FlopRule::full_attention:
+            return "full_attention";
+        case FlopRule::maxtext:
+            return "maxtext";
+        case FlopRule::maxtext_unwindowed:
+            return "maxtext_unwindowed";
+        case FlopRule::maxtext_2025:
+            return "maxtext_2025";
+        case FlopRule::maxtext_2024:
+            return "maxtext_2024";
+        case FlopRule::maxtext_2024_unwindowed:
+            break;
+    }
+    return "maxtext_2024_unwindowed";
+}
 
 StepFlops step_flops(const ModelSpec& model, const TrainingPlan& plan, sim::Flops recomputed,
                      FlopRule rule) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/quantity.h"
@@ -36,7 +37,20 @@ PassFlops flops_by_pass(const StepProgram& program);
 ///   parameters        6 x all (active) parameters, the text's 6ND
 ///   masked_attention  6 x all parameters + attention as in `executed`
 ///   full_attention    6 x all parameters + attention with all scores, whatever the mask
-enum class FlopRule { executed, parameters, masked_attention, full_attention };
+///   maxtext...        as versions of MaxText log it, of causal training steps (maxtext_flops.h)
+enum class FlopRule {
+    executed,
+    parameters,
+    masked_attention,
+    full_attention,
+    maxtext,
+    maxtext_unwindowed,
+    maxtext_2025,
+    maxtext_2024,
+    maxtext_2024_unwindowed
+};
+/// `executed`, `6ND`, `maxtext`: as scenarios have them.
+std::string_view to_string(FlopRule rule);
 
 struct StepFlops {
     sim::Flops model;

@@ -205,6 +205,8 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         {"exposed_communication", 0.2},
         {"mfu", 0.41},
         {"hfu", 0.52},
+        {"model_tflops_per_s_per_device", 0.41 * 459e12 / 1e12},  // a chip of v5p is a device
+        {"flop_rule", std::string("executed")},
         {"tokens_per_s", 1e6},
         {"bound", std::string("HBM")},
         {"book", 0.75},

@@ -36,6 +36,8 @@ TEST_F(Report, SaysWhatAUserAsks) {
     EXPECT_THAT(text,
                 HasSubstr("Step time 301.0 ms, 80 % of published steps like it lay within ±15 %\n"
                           "  MFU 45.00 %, HFU 60.00 %, 872.0k tokens/s, 13.62k a chip\n"
+                          "  206.6 TFLOP/s/device by the rule executed: 6 x matmul parameters + "
+                          "attention as masked\n"
                           "  compute 300.3 ms, 100 % of the step; it waits 666.7 us, 50 % of "
                           "that for ReduceScatter over fsdp (gradients)\n"
                           "  bound by compute: no schedule of these operations takes less "
@@ -183,8 +185,9 @@ TEST_F(Report, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(json["schema"], "podsim/2");
     for (const char* const key :
          {"step_time_s", "compute_s", "exposed_communication_s", "mfu", "tokens_per_s", "hfu",
-          "bound", "analytic", "gap_s", "critical_path_s", "memory", "links", "breakdown_s",
-          "events", "played_events", "simulated_chips", "wall_time_s"}) {
+          "model_tflops_per_s_per_device", "flop_rule", "bound", "analytic", "gap_s",
+          "critical_path_s", "memory", "links", "breakdown_s", "events", "played_events",
+          "simulated_chips", "wall_time_s"}) {
         EXPECT_TRUE(json.contains(key)) << key;
     }
     EXPECT_EQ(json["events"], 1234);
