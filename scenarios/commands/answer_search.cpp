@@ -12,7 +12,7 @@
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
-#include "scenarios/search/plan_file.h"
+#include "scenarios/search_report/plan_file.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quantity_text.h"

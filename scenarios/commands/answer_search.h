@@ -7,7 +7,7 @@
 
 #include "scenarios/console/usage.h"
 #include "scenarios/load/scenario_source.h"
-#include "scenarios/search/search_report.h"
+#include "scenarios/search_report/search_report.h"
 
 namespace podsim::scenarios {
 

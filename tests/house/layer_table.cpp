@@ -78,6 +78,7 @@ const std::vector<Layer>& layers() {
           {"calibrate", "catalogue", "console", "describe", "outline", "page", "suggest"},
           {"difference", "space"},
           {"judge", "search"},
+          {"search_report"},
           {"commands"},
           {"guide", "hlo", "manual"},
           {"cli", "python"}}},

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/search/plan_file.h"
+#include "scenarios/search_report/plan_file.h"
 #include "scenarios/yaml/yaml_tree.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"

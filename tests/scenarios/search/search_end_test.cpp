@@ -10,7 +10,7 @@
 
 #include "scenarios/commands/answer_search.h"
 #include "scenarios/search/plan_work.h"
-#include "scenarios/search/search_report.h"
+#include "scenarios/search_report/search_report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "scenarios/load/load.h"
-#include "scenarios/search/search_report.h"
+#include "scenarios/search_report/search_report.h"
 #include "scenarios/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"

@@ -1,4 +1,4 @@
-#include "scenarios/search/plan_file.h"
+#include "scenarios/search_report/plan_file.h"
 
 #include <fmt/format.h>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "scenarios/search/plan_figures.h"
+#include "scenarios/search_report/plan_figures.h"
 
 #include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/spec/error_band.h"

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
-#include "scenarios/search/plan_figures.h"
-#include "scenarios/search/search_report.h"
+#include "scenarios/search_report/plan_figures.h"
+#include "scenarios/search_report/search_report.h"
 
 namespace podsim::scenarios {
 namespace {

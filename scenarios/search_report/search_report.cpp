@@ -1,4 +1,4 @@
-#include "scenarios/search/search_report.h"
+#include "scenarios/search_report/search_report.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 #include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/difference/side_by_side.h"
-#include "scenarios/search/plan_figures.h"
+#include "scenarios/search_report/plan_figures.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
