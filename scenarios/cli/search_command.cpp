@@ -115,7 +115,9 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
         return kDone;  // what a shard left to others may be the best
     }
     err << "podsim search: no plan of this space fits what is asked; widen it, or ask for less\n";
-    return kBadInput;
+    // Of what misses a deadline or a budget it is not known whether it fits.
+    const bool of_memory = !answer.misses.empty() && answer.result.pruned == 0;
+    return of_memory && options.is_set("fail-if-not-fit") ? kDoesNotFit : kBadInput;
 }
 
 /// As one of several ranks: rank 0 says what there is to say.

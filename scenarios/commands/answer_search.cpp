@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
@@ -56,14 +57,24 @@ void add_over_rows(Table& table, std::string_view name, std::string_view key,
                    const std::vector<std::string>& values) {
     constexpr std::size_t kWidth = 38;
     std::vector<std::string> lines{""};
-    for (const std::string& value : values) {
-        if (!lines.back().empty() && lines.back().size() + value.size() + 2 > kWidth) {
+    const auto add = [&](const std::string& text) {
+        if (!lines.back().empty() && lines.back().size() + 1 + text.size() > kWidth) {
             lines.emplace_back();
         }
-        lines.back() += value + (&value == &values.back() ? "" : ", ");
+        lines.back() += (lines.back().empty() ? "" : " ") + text;
+    };
+    for (const std::string& value : values) {
+        const std::string text = value + (&value == &values.back() ? "" : ",");
+        if (text.size() <= kWidth) {
+            add(text);
+            continue;
+        }
+        std::istringstream words(text);
+        for (std::string word; words >> word;) {
+            add(word);
+        }
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        lines[i].erase(lines[i].find_last_not_of(' ') + 1);
         table.row({std::string(i == 0 ? name : ""), std::string(i == 0 ? key : ""), lines[i]});
     }
 }
@@ -86,7 +97,7 @@ Usage search_usage() {
     Usage usage(
         "search FILE.yaml [--over name,...] [--vary key=v1,v2,...]... [--set key=value]... "
         "[--jobs N] [--seconds N] [--json PATH|-] [--write PATH] [--jsonl PATH] [--read PATH]... "
-        "[--shard i/n] [--no-explain]",
+        "[--shard i/n] [--no-explain] [--fail-if-not-fit]",
         "Finds the best plan of a space, exactly: every mesh, remat, look-ahead ... that is asked\n"
         "for is simulated, or proven by a true lower bound to be no answer. The results do not\n"
         "depend on the number of jobs.",
@@ -116,9 +127,9 @@ Usage search_usage() {
             "answer that one machine would have found. Under mpirun the work is dealt out to the "
             "ranks\n"
             "as they ask for it.\n\n"
-            "Exit status: 0 done, 2 bad usage or bad input, or no plan fits, 130 stopped by "
-            "Ctrl-C,\n"
-            "143 by SIGTERM or SIGHUP.\n");
+            "Exit status: 0 done, 2 bad usage or bad input, or no plan fits (with "
+            "--fail-if-not-fit 4, where it is\n"
+            "memory alone), 130 stopped by Ctrl-C, 143 by SIGTERM or SIGHUP.\n");
     usage.values("over", "names of what varies, with its usual values; may be repeated");
     usage.offer_parts("over", names_of_over());
     usage.settings("vary", "a key and its values, as in podsim sweep; may be repeated");
@@ -138,6 +149,7 @@ Usage search_usage() {
                 "i/n: simulate only the i-th part of n of the candidates, i from 0 to n - 1",
                 "0/1");
     usage.flag("no-explain", "leave out why the second plan takes longer, and other rates");
+    usage.flag("fail-if-not-fit", "exit status 4 where no plan of the space fits in memory");
     usage.positional("FILE.yaml", 1);
     return usage;
 }
@@ -197,6 +209,9 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
     SearchAnswer answer;
     answer.name = space.name();
     answer.result = search(space, how);
+    if (answer.result.complete) {
+        answer.misses = near_misses(space, answer.result);
+    }
     const std::vector<FoundPlan>& best = answer.result.best;
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
@@ -245,8 +260,9 @@ void write_plans(const std::string& path, const SearchSpace& space, const Search
         std::erase_if(tree.entries, [](const auto& entry) { return entry.key == "expect"; });
         write_file(
             "--write", file,
-            yaml_text(tree, fmt::format("Number {} of podsim search: {} a step\npodsim run {}",
-                                        i + 1, format_time(plan.step_time.seconds()), file)));
+            yaml_text(tree, fmt::format("Number {} of podsim search: {} a step{}\npodsim run {}",
+                                        i + 1, format_time(plan.step_time.seconds()),
+                                        plan.tight() ? ", tight: it may not fit" : "", file)));
     }
 }
 

@@ -48,10 +48,12 @@ SearchSection read_search(const Reader& section) {
     }
     read.objective =
         section["objective"].choose<SearchObjective>(kObjectives, SearchObjective::step_time);
-    read.memory_margin = section["memory_margin"].get<double>(parse_percent, 0);
-    if (read.memory_margin < 0 || read.memory_margin >= 1) {
+    const double margin = section["memory_margin"].get<double>(parse_percent, 0);
+    if (margin < 0 || margin >= 1) {
         section["memory_margin"].refuse("a margin that leaves no memory",
                                         "write a percentage below 100 %");
+    } else if (section["memory_margin"].present()) {
+        read.memory_margin = margin;
     }
     const double deadline =
         section["deadline"].get<sim::Seconds>(parse_time, sim::Seconds(0)).value();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "scenarios/explain/memory.h"
 #include "scenarios/least/link_sums.h"
 #include "scenarios/spec/training_step.h"
 #include "workloads/plan/plan.h"
@@ -66,13 +67,14 @@ StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor,
     }
     if (short_ && !fits_in_order(*short_)) {
         least_peak_ = peak_of_short(&HeldBytes::without_gathered);
-        if (least_peak_ <= hardware_.chip.usable_hbm()) {
-            // How far weights are gathered ahead is decided by the peak of the whole program.
-            short_.reset();
-        } else if (tensor_ == TensorCollectives::as_built) {
+        const sim::Bytes usable = hardware_.chip.usable_hbm();
+        if (tensor_ != TensorCollectives::as_built && least_peak_ > usable) {
+            sums_alone_ = true;
+        } else if (least_peak_ > usable * (1 + kMemoryBelief)) {
             return;
         } else {
-            sums_alone_ = true;
+            // How far weights are gathered ahead is decided by the peak of the whole program.
+            short_.reset();
         }
     }
     if (short_) {

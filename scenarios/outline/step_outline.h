@@ -43,7 +43,8 @@ public:
     StepOutline(const StepOutline&) = delete;
     StepOutline& operator=(const StepOutline&) = delete;
 
-    /// No run of the step holds less at its peak. Where that does not fit, there is no bound of its time.
+    /// No run of the step holds less at its peak. Where that does not fit, and is not tight either (explain/memory.h), there is no bound of
+    /// its time.
     [[nodiscard]] sim::Bytes least_peak() const { return least_peak_; }
     /// Of it what every run holds in whatever steps its tensor collectives go.
     [[nodiscard]] sim::Bytes least_kept() const { return least_kept_; }

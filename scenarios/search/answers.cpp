@@ -23,18 +23,18 @@ int FoundPlan::percent_of_memory() const {
 }
 
 Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
-               std::uint64_t place) {
+               std::uint64_t place, bool tight) {
     switch (objective) {
         case SearchObjective::step_time:
-            return {0, time.ps, place};
+            return {0, time.ps, tight, place};
         case SearchObjective::mfu:
-            return {time.seconds() * facts.peak_flops / facts.flops, time.ps, place};
+            return {time.seconds() * facts.peak_flops / facts.flops, time.ps, tight, place};
         case SearchObjective::cost:
             return {facts.usd_per_second.value_or(0) * time.seconds() /
                         static_cast<double>(facts.tokens),
-                    time.ps, place};
+                    time.ps, tight, place};
         case SearchObjective::chips:
-            return {static_cast<double>(facts.chips), time.ps, place};
+            return {static_cast<double>(facts.chips), time.ps, tight, place};
     }
     return {};
 }
@@ -78,7 +78,9 @@ bool Answers::is_useless(const PlanFacts& facts, const Candidate& candidate) con
         return true;
     }
     const std::uint64_t place = place_of(facts, candidate);
-    const Score score = score_of(spec_.asked.objective, facts, candidate.bound, place);
+    // It is tight for sure where the least that it holds is; else it may be better than that.
+    const Score score = score_of(spec_.asked.objective, facts, candidate.bound, place,
+                                 is_tight(facts.least_peak, facts.capacity));
     if (best_.size() < kBest || score < best_[kBest - 1].first) {
         return false;
     }
@@ -115,7 +117,8 @@ sim::Time Answers::longest_of_use(const PlanFacts& facts, Candidate candidate) c
 }
 
 void Answers::add_to_best(const FoundPlan& found) {
-    const Score score = score_of(spec_.asked.objective, found.facts, found.step_time, found.place);
+    const Score score =
+        score_of(spec_.asked.objective, found.facts, found.step_time, found.place, found.tight());
     best_.insert(
         std::ranges::upper_bound(best_, score, {}, [](const auto& one) { return one.first; }),
         {score, found});

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/space/memory_fit.h"
 #include "scenarios/space/search_space.h"
 #include "scenarios/space/search_spec.h"
 #include "sim/base/time.h"
@@ -28,6 +29,9 @@ struct FoundPlan {
     double peak = 0;          ///< bytes
     std::uint64_t place = 0;  ///< in the space
 
+    /// The account of its memory leaves open if it fits.
+    [[nodiscard]] bool tight() const { return is_tight(peak, facts.capacity); }
+
     [[nodiscard]] double mfu() const {
         return facts.flops / (facts.peak_flops * step_time.seconds());
     }
@@ -38,15 +42,17 @@ struct FoundPlan {
     [[nodiscard]] int percent_of_memory() const;
 };
 
-/// What the objective goes by: less is better. First what comes first, then the step's picoseconds.
+/// What the objective goes by: less is better. First what comes first, then the step's picoseconds; of two that are as good that which
+/// fits for sure.
 struct Score {
     double first = 0;
     std::int64_t ps = 0;
+    bool tight = false;
     std::uint64_t place = 0;
     auto operator<=>(const Score&) const = default;
 };
 Score score_of(SearchObjective objective, const PlanFacts& facts, sim::Time time,
-               std::uint64_t place);
+               std::uint64_t place, bool tight = false);
 /// How many times as bad as another: of steps, MFU or cost; infinite where more chips are needed.
 double times_as_bad(SearchObjective objective, const Score& one, const Score& other);
 

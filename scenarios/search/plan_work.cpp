@@ -1,5 +1,6 @@
 #include "scenarios/search/plan_work.h"
 
+#include <functional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ using JsonMessage = nlohmann::json;
 constexpr const char* kBound = "bound";
 constexpr const char* kRefine = "refine";
 constexpr const char* kTry = "try";
+constexpr const char* kOwn = "own";
 
 std::string text_of(const JsonMessage& message) {
     std::string text;
@@ -86,8 +88,12 @@ JsonMessage to_json(const BoundedPlans& plans) {
     for (const RoughGroup& group : plans.rough) {
         rough.push_back(to_json(group));
     }
-    return {std::move(facts), bounds,        likely,      facts_of_plans,  meshes,
-            plans.enumerated, plans.refused, plans.unfit, std::move(rough)};
+    JsonMessage misses = JsonMessage::array();
+    for (const Miss& miss : plans.misses) {
+        misses.push_back({to_json(miss.facts), miss.mesh});
+    }
+    return {std::move(facts), bounds,        likely,      facts_of_plans,   meshes,
+            plans.enumerated, plans.refused, plans.unfit, std::move(rough), std::move(misses)};
 }
 
 }  // namespace
@@ -119,6 +125,9 @@ BoundedPlans PlanWork::bounded(const std::string& result) {
     for (const JsonMessage& one : message[8]) {
         plans.rough.push_back(group_of(one));
     }
+    for (const JsonMessage& one : message[9]) {
+        plans.misses.push_back({facts_of(one[0]), one[1]});
+    }
     return plans;
 }
 
@@ -127,18 +136,23 @@ std::string PlanWork::to_try(const PlanFacts& facts, const Candidate& candidate,
     return text_of({kTry, facts.setting, candidate.mesh, longest.ps});
 }
 
+std::string PlanWork::to_try_own() {
+    return text_of(JsonMessage::array({kOwn}));
+}
+
 CandidateRun PlanWork::trial(const std::string& result) {
     const JsonMessage message = JsonMessage::from_cbor(result);
     return {.stopped = message[0],
             .is_whole = message[1],
             .refused = message[2],
             .step_time = {message[3]},
-            .peak = message[4]};
+            .peak = message[4],
+            .tight = message[5]};
 }
 
 std::string PlanWork::work(const std::string& piece) {
     const JsonMessage message = JsonMessage::from_cbor(piece);
-    if (message[0] != kTry) {
+    if (message[0] == kBound || message[0] == kRefine) {
         try {
             return text_of(to_json(message[0] == kBound
                                        ? bounding_.bound(message[1], &pieces_)
@@ -147,17 +161,22 @@ std::string PlanWork::work(const std::string& piece) {
             return text_of(JsonMessage());
         }
     }
-    PlanFacts facts;
-    facts.setting = message[1];
     const CandidateRun trial =
-        simulate(facts, {.bound = {}, .facts = 0, .mesh = message[2], .likely = {}}, {message[3]});
-    return text_of({trial.stopped, trial.is_whole, trial.refused, trial.step_time.ps, trial.peak});
+        message[0] == kOwn ? simulate([&] { return space_.own_scenario(); }, sim::Time::max())
+                           : simulate(
+                                 [&] {
+                                     PlanFacts facts;
+                                     facts.setting = message[1];
+                                     return space_.scenario(facts, {.mesh = message[2]});
+                                 },
+                                 {message[3]});
+    return text_of({trial.stopped, trial.is_whole, trial.refused, trial.step_time.ps, trial.peak,
+                    trial.tight});
 }
 
-CandidateRun PlanWork::simulate(const PlanFacts& facts, const Candidate& candidate,
-                                sim::Time longest) {
+CandidateRun PlanWork::simulate(const std::function<Scenario()>& load, sim::Time longest) {
     try {
-        const Scenario scenario = space_.scenario(facts, candidate);
+        const Scenario scenario = load();
         const StepResult result =
             simulate_step(scenario, Fold::automatic,
                           {.explain = false,
@@ -167,8 +186,10 @@ CandidateRun PlanWork::simulate(const PlanFacts& facts, const Candidate& candida
                            .times_left = [&](const auto& programs) {
                                return times_left(scenario, programs, *bounding_.known());
                            }});
-        return {
-            .is_whole = true, .step_time = result.step_time, .peak = result.memory.peak.value()};
+        return {.is_whole = true,
+                .step_time = result.step_time,
+                .peak = result.memory.peak.value(),
+                .tight = result.memory.tight};
     } catch (const TakesLonger& longer) {
         return {.step_time = longer.at_least()};
     } catch (const sim::InputError& error) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/space/candidates.h"
 #include "scenarios/space/search_space.h"
+#include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
 
@@ -21,6 +23,7 @@ struct CandidateRun {
     /// At its end; of a run that was ended because nothing came of it any more, what the step surely takes.
     sim::Time step_time{};
     double peak = 0;
+    bool tight = false;  ///< the account of its memory leaves open if it fits
 };
 
 /// `watch` hears nothing of simulations, and ends them when it is asked to stop.
@@ -39,11 +42,12 @@ public:
     /// Simulates a candidate; a run is ended that is proven to take more than `longest`. The result is `trial`.
     static std::string to_try(const PlanFacts& facts, const Candidate& candidate,
                               sim::Time longest);
+    /// The same of the scenario's own plan, to its end.
+    static std::string to_try_own();
     static CandidateRun trial(const std::string& result);
 
 private:
-    [[nodiscard]] CandidateRun simulate(const PlanFacts& facts, const Candidate& candidate,
-                                        sim::Time longest);
+    [[nodiscard]] CandidateRun simulate(const std::function<Scenario()>& load, sim::Time longest);
 
     const SearchSpace& space_;
     const Bounding bounding_;

@@ -15,6 +15,7 @@
 #include "scenarios/search/plan_work.h"
 #include "scenarios/search/search_tally.h"
 #include "scenarios/space/candidates.h"
+#include "scenarios/space/memory_fit.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -48,6 +49,7 @@ public:
           tally_(space, options.prunes) {}
 
     SearchResult run() {
+        simulate_own();
         tally_.add(bounded(
             Bounding(space_).classes(), [](std::size_t i) { return PlanWork::to_bound(i); },
             [&] { return has_bounded_ && options_.stop_bounding(); }));
@@ -56,10 +58,61 @@ public:
             refine();
         }
         try_all(rest());
-        return std::move(tally_).result([&](std::size_t i) { return is_own(i); });
+        SearchResult result = std::move(tally_).result([&](std::size_t i) { return is_own(i); });
+        add_own(result);
+        return result;
     }
 
 private:
+    /// The first simulation, whatever is asked of the others.
+    void simulate_own() {
+        const std::optional<OwnPlan>& own = space_.own();
+        if (!own || !own->refused.empty()) {
+            return;
+        }
+        if (own->candidate) {
+            own_place_ = place_of(own->facts, *own->candidate);
+        }
+        const CandidateRun* const found =
+            own_place_ && options_.record != nullptr ? options_.record->find(*own_place_) : nullptr;
+        if (found != nullptr && found->is_whole) {
+            own_run_ = *found;
+            return;
+        }
+        crew_.run(
+            0, 1, [](std::size_t) { return PlanWork::to_try_own(); },
+            [&](std::size_t, const std::string& result) { own_run_ = PlanWork::trial(result); },
+            [] { return false; });
+        if (own_run_ && own_run_->stopped) {
+            own_run_.reset();
+        }
+        own_is_recorded_ = false;
+        if (own_run_ && own_place_ && options_.record != nullptr &&
+            is_of(options_.shard, *own_place_)) {
+            options_.record->add(*own_place_, space_.set(own->facts, *own->candidate), *own_run_);
+        }
+    }
+
+    void add_own(SearchResult& result) const {
+        const std::optional<OwnPlan>& own = space_.own();
+        if (!own || (own->refused.empty() && !own_run_)) {
+            return;
+        }
+        ThisPlan& plan = result.own.emplace();
+        plan.refused = own_run_ ? own_run_->refused : own->refused;
+        plan.in_space = own->candidate.has_value();
+        if (!plan.refused.empty()) {
+            return;
+        }
+        plan.plan = {own->candidate.value_or(Candidate()), own->facts, own_run_->step_time,
+                     own_run_->peak, own_place_.value_or(0)};
+        plan.fits = may_fit(space_.spec().asked, own_run_->peak, own->facts.capacity);
+        const auto found = std::ranges::find(result.best, plan.plan.place, &FoundPlan::place);
+        if (plan.in_space && found != result.best.end()) {
+            plan.number = static_cast<std::size_t>(found - result.best.begin()) + 1;
+        }
+    }
+
     /// What was not tried: what is likely to be an answer by how good it is likely to be. Of the others the bound is all that is in the way: from
     /// the lowest on, so that of a search that is ended early the gap is small.
     [[nodiscard]] std::vector<std::size_t> rest() const {
@@ -96,7 +149,7 @@ private:
         return plans;
     }
 
-    /// Good plans prove much of the rest useless: of the candidates from `first` on, those that are likely to be good.
+    /// Good plans prove much of the rest useless: of the candidates from `first` on, the scenario's own and those that are likely to be good.
     void look_where_it_is_likely(std::size_t first) {
         std::vector<std::size_t> likely;
         for (std::size_t i = first; i < tally_.size(); ++i) {
@@ -106,6 +159,12 @@ private:
         std::ranges::partial_sort(likely, likely.begin() + static_cast<std::ptrdiff_t>(count), {},
                                   [&](std::size_t i) { return tally_.likely_score(i); });
         likely.resize(count);
+        for (std::size_t i = first; i < tally_.size(); ++i) {
+            if (tally_.place(i) == own_place_ && own_run_) {
+                std::erase(likely, i);
+                likely.insert(likely.begin(), i);
+            }
+        }
         try_all(likely);
     }
 
@@ -160,8 +219,7 @@ private:
             return std::nullopt;
         }
         const sim::Time longest = tally_.longest_of_use(i);
-        const CandidateRun* const found =
-            options_.record != nullptr ? options_.record->find(tally_.place(i)) : nullptr;
+        const CandidateRun* const found = known_run(i);
         if (found != nullptr && (found->is_whole || found->step_time > longest)) {
             known[turn] = *found;
             return std::nullopt;
@@ -170,6 +228,14 @@ private:
             return std::nullopt;
         }
         return PlanWork::to_try(tally_.facts(i), tally_.candidate(i), longest);
+    }
+
+    /// The run that a record has, or that of the scenario's own plan where it is this shard's.
+    [[nodiscard]] const CandidateRun* known_run(std::size_t i) const {
+        if (own_run_ && tally_.place(i) == own_place_ && is_own(i)) {
+            return &*own_run_;
+        }
+        return options_.record != nullptr ? options_.record->find(tally_.place(i)) : nullptr;
     }
 
     void take(std::size_t i, std::size_t turn, const std::string& result,
@@ -181,7 +247,8 @@ private:
         if (ended_) {
             return;
         }
-        tally_.check_bound(i, trial, result.empty());
+        tally_.check_bound(i, trial,
+                           result.empty() && (own_is_recorded_ || tally_.place(i) != own_place_));
         if (options_.record != nullptr && !result.empty()) {
             options_.record->add(tally_.place(i), space_.set(tally_.facts(i), tally_.candidate(i)),
                                  trial);
@@ -218,6 +285,9 @@ private:
     Crew& crew_;
     std::mutex mutex_;
     SearchTally tally_;
+    std::optional<std::uint64_t> own_place_;
+    std::optional<CandidateRun> own_run_;
+    bool own_is_recorded_ = true;
     std::chrono::steady_clock::time_point next_look_{};
     std::atomic<bool> has_bounded_ = false;  ///< there is something to try
     std::atomic<bool> ended_ = false;        ///< somebody has asked to stop

@@ -1,6 +1,6 @@
 // The best plans of a space, exactly: nothing outside it is guessed, nothing inside it is left out without a proof.
 //
-// Candidates are taken in the order of (what they are likely to take, place in the space), so that good ones come early, whenever the
+// The scenario's own plan is simulated first. Candidates are taken in the order of (what they are likely to take, place in the space), so that good ones come early, whenever the
 // search is ended, and prove much of the rest useless. One is simulated unless its bound proves that it can enter none of the answers:
 // neither the ten best, nor those near the best that are looked at again under other rates, nor the Pareto front. A run is ended when its own
 // clock, and what is still to compute, proves the same. Proofs go by what was simulated before in that order, so that the answers, and
@@ -20,6 +20,7 @@
 #include "scenarios/search/answers.h"
 #include "scenarios/search/trial_record.h"
 #include "scenarios/space/search_space.h"
+#include "scenarios/space/setting_bounds.h"
 #include "scenarios/study/sweep_shard.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/quantity.h"
@@ -27,7 +28,18 @@
 
 namespace podsim::scenarios {
 
+/// The scenario's own plan, which is simulated before all others.
+struct ThisPlan {
+    std::string refused{};  ///< why it cannot be run; then nothing else is known
+    FoundPlan plan{};
+    bool fits = false;
+    bool in_space = false;                ///< else nobody asked for such a plan
+    std::optional<std::size_t> number{};  ///< of the best, from 1, where it is among them
+};
+
 struct SearchResult {
+    std::optional<ThisPlan>
+        own{};  ///< none where the mesh is the search's to find, or it was stopped
     std::vector<FoundPlan> best;  ///< at most kBest, the best first
     std::vector<FoundPlan> near;  ///< within kNear of the best, at most kMostNear
     std::vector<FoundPlan>
@@ -36,6 +48,7 @@ struct SearchResult {
     std::map<std::string, std::uint64_t> refused;  ///< by the reason
     std::uint64_t unfit =
         0;  ///< their least memory is too much, or what they need when they are simulated
+    std::vector<Miss> misses{};                ///< of these the nearest
     std::uint64_t pruned = 0;                  ///< proven to enter no answer
     std::uint64_t pruned_while_simulated = 0;  ///< of these by the clock of their own run
     std::uint64_t simulated = 0;               ///< and fit

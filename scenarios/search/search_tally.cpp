@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "scenarios/space/memory_fit.h"
 #include "scenarios/suggest/suggestions.h"
 #include "sim/base/error.h"
 
@@ -112,6 +114,10 @@ void SearchTally::count(std::size_t i, const CandidateRun& trial) {
     }
     if (!fits(i, trial)) {
         ++result_.unfit;
+        if (missed_.insert(candidate(i).facts).second) {
+            result_.misses.push_back({facts(i), candidate(i).mesh});
+            result_.misses.back().facts.least_peak = trial.peak;
+        }
         return;
     }
     ++result_.simulated;
@@ -130,7 +136,7 @@ void SearchTally::comes_near(const PlanFacts& facts, sim::Time least) {
 }
 
 bool SearchTally::fits(std::size_t i, const CandidateRun& trial) const {
-    return trial.peak <= facts(i).capacity * (1 - spec_.asked.memory_margin);
+    return may_fit(spec_.asked, trial.peak, facts(i).capacity);
 }
 
 /// Once, though a shard may hear of it from another before its turn comes.
@@ -195,6 +201,8 @@ SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own)
     for (const auto& [reason, times] : list_.refused) {
         result_.refused[reason] += times;
     }
+    std::ranges::move(list_.misses, std::back_inserter(result_.misses));
+    keep_nearest(result_.misses);
     result_.best = answers_.best();
     result_.near = answers_.near();
     result_.front = answers_.front();

@@ -83,6 +83,7 @@ private:
     std::size_t next_rough_ = 0;  ///< the first group that is neither outlined nor proven useless
     Answers answers_;
     std::unordered_set<std::uint64_t> answered_;  ///< places of what is in the answers
+    std::unordered_set<std::uint32_t> missed_;  ///< facts of what did not fit when it was simulated
     SearchResult result_;
     double tightness_ = 0;
 };

@@ -26,6 +26,9 @@ Line line_of(const CandidateRun& trial, Line line) {
     } else if (trial.is_whole) {
         line["step_time_ps"] = trial.step_time.ps;
         line["peak_hbm_bytes"] = trial.peak;
+        if (trial.tight) {
+            line["tight"] = true;
+        }
     } else {
         line["at_least_ps"] = trial.step_time.ps;
     }
@@ -45,7 +48,8 @@ CandidateRun trial_of(const Line& line) {
     }
     return {.is_whole = true,
             .step_time = {line.at("step_time_ps")},
-            .peak = line.at("peak_hbm_bytes")};
+            .peak = line.at("peak_hbm_bytes"),
+            .tight = line.contains("tight")};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // A line holds the fingerprint of the space, the candidate's place in it, what makes a scenario the candidate's (`set`), and what came
 // of it: {"search": {"fingerprint": ..., "place": ...}, "set": [...], then one of
-//   "step_time_ps": ..., "peak_hbm_bytes": ...   it was simulated to its end
+//   "step_time_ps": ..., "peak_hbm_bytes": ...   it was simulated to its end; with "tight": true where only a compiler can tell if it fits
 //   "at_least_ps": ...                            its run was ended, having proven so much
 //   "refused": ...                                why it cannot run
 // Every line is written out before the next. A last line without its end is dropped.

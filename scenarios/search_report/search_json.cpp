@@ -18,6 +18,7 @@ Json plan_json(const SearchSpace& space, const FoundPlan& plan) {
               {"tokens", plan.facts.tokens},
               {"peak_bytes", plan.peak},
               {"capacity_bytes", plan.facts.capacity},
+              {"tight", plan.tight()},
               {"chips", plan.facts.chips}};
     if (plan.facts.usd_per_second) {
         json["step_usd"] = *plan.facts.usd_per_second * plan.step_time.seconds();
@@ -32,6 +33,24 @@ Json plans_json(const SearchSpace& space, const std::vector<FoundPlan>& plans) {
         list.push_back(plan_json(space, plan));
     }
     return list;
+}
+
+/// The scenario's own plan.
+Json own_json(const SearchSpace& space, const ThisPlan& own) {
+    if (!own.refused.empty()) {
+        return {{"refused", own.refused}};
+    }
+    Json json = plan_json(space, own.plan);
+    json.erase("search_bound_s");  // which is of candidates
+    if (!own.in_space) {
+        json["set"] = Json::array();
+    }
+    json["fits"] = own.fits;
+    json["in_space"] = own.in_space;
+    if (own.number) {
+        json["place"] = *own.number;
+    }
+    return json;
 }
 
 Json path_json(const StepResult& result) {
@@ -67,8 +86,14 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
               {"bound_over_simulated", result.tightness},
               {"best", plans_json(space, result.best)},
               {"pareto", plans_json(space, result.front)}};
+    if (result.own) {
+        json["this_plan"] = own_json(space, *result.own);
+    }
     if (result.best.empty()) {
         json["why_none"] = why_none(result);
+    }
+    if (!answer.misses.empty()) {
+        json["nearest_misses"] = near_misses_json(space, answer.misses);
     }
     if (!result.complete && std::isfinite(result.gap)) {
         json["gap_fraction"] = 1 - 1 / (1 + result.gap);

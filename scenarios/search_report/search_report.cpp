@@ -9,6 +9,7 @@
 #include "scenarios/calibrate/ratio_error.h"
 #include "scenarios/difference/side_by_side.h"
 #include "scenarios/search_report/plan_figures.h"
+#include "scenarios/space/memory_fit.h"
 #include "scenarios/suggest/suggestions.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -94,8 +95,29 @@ std::string objective_text(SearchObjective objective) {
     return "shortest step";
 }
 
+std::string memory_cell(const FoundPlan& plan) {
+    return fmt::format("{}{} %", plan.tight() ? "tight " : "", plan.percent_of_memory());
+}
+
+/// The scenario's own plan, as a row with its place among the others.
+std::vector<std::string> own_row(const SearchSpace& space, const SearchResult& result, bool costs) {
+    const ThisPlan& own = *result.own;
+    const FoundPlan& plan = own.plan;
+    const std::string place = own.number                 ? fmt::format(": {}", *own.number)
+                              : own.fits && own.in_space ? fmt::format(": >{}", result.best.size())
+                                                         : "";
+    return {fmt::format("  this plan{}", place),
+            format_time(plan.step_time.seconds()),
+            format_percent(plan.mfu()),
+            fmt::format("{}{}", own.fits ? "" : "does not fit: ", memory_cell(plan)),
+            std::to_string(plan.facts.chips),
+            costs ? cost_text(plan) : "",
+            "",
+            own.in_space ? plan_text(space, plan) : "(not in the space)"};
+}
+
 std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& plans,
-                       const std::vector<bool>* stays) {
+                       const std::vector<bool>* stays, const SearchResult* with_own = nullptr) {
     const bool costs = space.spec().asked.objective == SearchObjective::cost;
     Table table({7});
     table.row({"  #", "step", "MFU", "memory", "chips", costs ? "USD/Mtoken" : "",
@@ -107,11 +129,61 @@ std::string table_text(const SearchSpace& space, const std::vector<FoundPlan>& p
         const bool marked = marks && lies_within_error(space, plan, plans[0]);
         table.row({fmt::format("  {}{}", i + 1, marked ? " *" : ""),
                    format_time(plan.step_time.seconds()), format_percent(plan.mfu()),
-                   fmt::format("{} %", plan.percent_of_memory()), std::to_string(plan.facts.chips),
+                   memory_cell(plan), std::to_string(plan.facts.chips),
                    costs ? cost_text(plan) : "", known ? ((*stays)[i] ? "yes" : "no") : "",
                    plan_text(space, plan)});
     }
+    if (with_own != nullptr && with_own->own && with_own->own->refused.empty()) {
+        table.row(own_row(space, *with_own, costs));
+    }
     return table.text(0);
+}
+
+/// Says of the scenario's own plan what no row says.
+std::string own_text(const SearchResult& result) {
+    if (!result.own) {
+        return "";
+    }
+    const ThisPlan& own = *result.own;
+    if (!own.refused.empty()) {
+        return fmt::format("This plan, as the scenario has it, is refused: {}\n", own.refused);
+    }
+    return result.best.empty()
+               ? fmt::format(
+                     "This plan, as the scenario has it: {} a step, {} of {} a chip, which "
+                     "{}\n",
+                     format_time(own.plan.step_time.seconds()),
+                     format_bytes(sim::Bytes(own.plan.peak)),
+                     format_bytes(sim::Bytes(own.plan.facts.capacity)),
+                     own.fits ? "fits" : "does not fit")
+               : "";
+}
+
+/// Explains the mark. Where the best is tight it names the best that fits for sure, which the front has.
+std::string tight_text(const SearchSpace& space, const SearchResult& result) {
+    if (std::ranges::none_of(result.best, &FoundPlan::tight)) {
+        return "";
+    }
+    std::string text = fmt::format(
+        "tight: within the {:.0f} % of the capacity that the account of memory is true to, so that "
+        "such a plan may not fit\n",
+        kHundred * kMemoryBelief);
+    if (!result.best.front().tight()) {
+        return text;
+    }
+    const FoundPlan* sure = nullptr;
+    for (const FoundPlan& plan : result.front) {
+        if (!plan.tight() && (sure == nullptr || times_as_bad_as(space, plan, *sure) < 1)) {
+            sure = &plan;
+        }
+    }
+    return text +
+           (sure == nullptr
+                ? fmt::format("No plan within {:.0f} % of the best fits for sure.\n",
+                              kHundred * kFrontEnds)
+                : fmt::format("The best that fits for sure: {} a step, {} % of memory\n  {}\n",
+                              format_time(sure->step_time.seconds()), sure->percent_of_memory(),
+                              options_text(space.set(sure->facts, sure->candidate))));
 }
 
 std::string causes_text(const RunnersUp& two) {
@@ -261,15 +333,17 @@ std::string search_text(const SearchSpace& space, const SearchAnswer& answer) {
         for (const std::string& line : why_none(result)) {
             text += fmt::format("  {}\n", line);
         }
-        return text + refusals_text(result);
+        return text + own_text(result) + near_misses_text(space, answer.misses) +
+               refusals_text(result);
     }
     const FoundPlan& best = result.best.front();
-    text += fmt::format("\nThe best: {}{} a step, MFU {}, {} of {} a chip\n  {}\n\n",
-                        ranked_text(space, best), format_time(best.step_time.seconds()),
-                        format_percent(best.mfu()), format_bytes(sim::Bytes(best.peak)),
-                        format_bytes(sim::Bytes(best.facts.capacity)),
-                        options_text(space.set(best.facts, best.candidate)));
-    text += table_text(space, result.best, &answer.sensitivity.stays);
+    text += fmt::format(
+        "\nThe best: {}{} a step, MFU {}, {} of {} a chip{}\n  {}\n\n", ranked_text(space, best),
+        format_time(best.step_time.seconds()), format_percent(best.mfu()),
+        format_bytes(sim::Bytes(best.peak)), format_bytes(sim::Bytes(best.facts.capacity)),
+        best.tight() ? ", tight" : "", options_text(space.set(best.facts, best.candidate)));
+    text += table_text(space, result.best, &answer.sensitivity.stays, &result);
+    text += own_text(result) + tight_text(space, result);
     text += lead_text(space, answer);
     if (result.best.size() > 1 && error_is_known(space, best)) {
         text += hardware_text(space, result);

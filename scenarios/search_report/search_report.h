@@ -7,6 +7,7 @@
 
 #include "scenarios/search/search.h"
 #include "scenarios/search/sensitivity.h"
+#include "scenarios/search_report/near_misses.h"
 #include "scenarios/simulate/step_result.h"
 #include "scenarios/text/json_text.h"
 
@@ -23,6 +24,7 @@ struct SearchAnswer {
     SearchResult result;
     Sensitivity sensitivity;
     std::optional<RunnersUp> runners_up{};  ///< where there are two
+    std::vector<NearMiss> misses{};         ///< where nothing fits
 };
 
 /// What kept all plans out, where none was found.

@@ -11,7 +11,7 @@
 
 namespace podsim::scenarios {
 
-MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
+MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes, const OwnMesh* own)
     : axes_(std::move(axes)),
       slice_(hardware.slice),
       slices_(hardware.slices),
@@ -21,6 +21,7 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
     if (axes_.empty()) {
         meshes_.emplace_back();
         classes_ = {{.sizes = {}, .meshes = {0}}};
+        own_ = 0;
         return;
     }
     double count = 1;
@@ -40,6 +41,9 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes)
             "name fewer axes, as in search.mesh: {fsdp: any, tensor: [1, 2, 4, 8]}");
     }
     collect();
+    if (own != nullptr) {
+        add_own(*own);
+    }
 }
 
 /// All rows that go on as begun with factors of `rest`.
@@ -150,8 +154,87 @@ void MeshSpace::collect() {
     }
 }
 
+/// The mesh with its axes exchanged, where rows make it.
+std::optional<std::uint32_t> MeshSpace::number_of(const topology::DeviceMesh& mesh,
+                                                  const topology::AxisExchange& exchange) const {
+    std::array<std::map<int, Part>, kRows> by_stride;
+    for (const topology::LogicalAxis& axis : mesh.axes()) {
+        const auto owner = static_cast<std::size_t>(
+            std::ranges::find(axes_, axis.name, &MeshAxis::name) - axes_.begin());
+        std::pair last{-1, 0};  // the physical axis and the stride of the factor before
+        for (const topology::AxisFactor& factor : axis.factors) {
+            if (factor.length == 1) {
+                continue;
+            }
+            const int along =
+                factor.axis == topology::kSliceAxis
+                    ? factor.axis
+                    : static_cast<int>(exchange.to[static_cast<std::size_t>(factor.axis)]);
+            const std::pair here{along, factor.stride};
+            if (owner == axes_.size() || (axes_[owner].by_rank && here < last)) {
+                return std::nullopt;
+            }
+            last = here;
+            by_stride[static_cast<std::size_t>(along)][factor.stride] = {owner, factor.length};
+        }
+    }
+    Rows rows{};
+    for (std::size_t row = 0; row < kRows; ++row) {
+        Row parts;
+        for (const auto& [stride, part] : by_stride[row]) {
+            if (parts.empty() || parts.back().owner != part.owner) {
+                parts.push_back(part);
+            } else if (axes_[part.owner].by_rank) {
+                return std::nullopt;  // of one factor ranks count the other way
+            } else {
+                parts.back().length *= part.length;
+            }
+        }
+        const auto found = std::ranges::find(rows_[row], parts);
+        if (found == rows_[row].end()) {
+            return std::nullopt;
+        }
+        rows[row] = static_cast<std::uint16_t>(found - rows_[row].begin());
+    }
+    const auto found = std::ranges::lower_bound(meshes_, rows);
+    return found != meshes_.end() && *found == rows
+               ? std::optional(static_cast<std::uint32_t>(found - meshes_.begin()))
+               : std::nullopt;
+}
+
+void MeshSpace::add_own(const OwnMesh& own) {
+    own_ = number_of(own.mesh, {});
+    for (const topology::AxisExchange& exchange : exchanges_) {
+        own_ = own_ ? own_ : number_of(own.mesh, exchange);
+    }
+    if (own_ || !own.always) {
+        return;
+    }
+    own_ = static_cast<std::uint32_t>(meshes_.size());
+    extra_ = own.mesh;
+    Class& alone = classes_.emplace_back();
+    for (const MeshAxis& axis : axes_) {
+        alone.sizes.push_back(own.mesh.size(axis.name));
+    }
+    alone.meshes = {*own_};
+}
+
+const MeshSpace::Class& MeshSpace::class_of(std::uint32_t mesh) const {
+    return *std::ranges::find_if(
+        classes_, [&](const Class& one) { return std::ranges::binary_search(one.meshes, mesh); });
+}
+
 std::vector<topology::LogicalAxis> MeshSpace::logical(std::uint32_t mesh) const {
     std::vector<topology::LogicalAxis> logical;
+    if (mesh == meshes_.size() && extra_) {
+        for (topology::LogicalAxis axis : extra_->axes()) {
+            std::erase_if(axis.factors, [](const auto& factor) { return factor.length == 1; });
+            if (!axis.factors.empty()) {
+                logical.push_back(std::move(axis));
+            }
+        }
+        return logical;
+    }
     for (const MeshAxis& axis : axes_) {
         logical.push_back({axis.name, {}});
     }
@@ -171,6 +254,9 @@ topology::DeviceMesh MeshSpace::mesh(std::uint32_t mesh) const {
 }
 
 int MeshSpace::size_of(const Class& meshes, std::string_view axis) const {
+    if (extra_ && meshes.meshes.front() == meshes_.size()) {
+        return extra_->size(axis);
+    }
     for (std::size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].name == axis) {
             return meshes.sizes[i];

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,16 @@ struct MeshAxis {
     bool by_rank = false;
 };
 
+/// The mesh of the scenario, on machines that have its chips.
+struct OwnMesh {
+    topology::DeviceMesh mesh{};
+    bool always = false;  ///< a space that lacks it has it besides, behind all others
+};
+
 class MeshSpace {
 public:
     /// Without axes there is one mesh, that of the scenario. Throws sim::InputError where there are more than kMostMeshes.
-    MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes);
+    MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes, const OwnMesh* own = nullptr);
 
     static constexpr std::size_t kMostMeshes = 20'000'000;
 
@@ -40,7 +47,11 @@ public:
     [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
     /// Of a logical axis in such meshes; 1 of one that they do not have.
     [[nodiscard]] int size_of(const Class& meshes, std::string_view axis) const;
-    [[nodiscard]] std::size_t size() const { return meshes_.size(); }
+    [[nodiscard]] std::size_t size() const { return meshes_.size() + (extra_ ? 1 : 0); }
+    /// The number of the scenario's own, where it is one of them.
+    [[nodiscard]] std::optional<std::uint32_t> own() const { return own_; }
+    /// The class that it is of.
+    [[nodiscard]] const Class& class_of(std::uint32_t mesh) const;
     [[nodiscard]] const topology::Lattice& slice() const { return slice_; }
     [[nodiscard]] int slices() const { return slices_; }
     /// Whether it has the meshes of that machine too.
@@ -68,6 +79,9 @@ private:
     [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
     void collect();
     [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;
+    void add_own(const OwnMesh& own);
+    [[nodiscard]] std::optional<std::uint32_t> number_of(
+        const topology::DeviceMesh& mesh, const topology::AxisExchange& exchange) const;
 
     std::vector<MeshAxis> axes_;
     topology::Lattice slice_;
@@ -76,7 +90,9 @@ private:
     bool perturbed_ = false;
     std::array<std::vector<Row>, kRows> rows_;
     std::vector<topology::AxisExchange> exchanges_;
-    std::vector<Rows> meshes_;
+    std::vector<Rows> meshes_;                   ///< ascending
+    std::optional<topology::DeviceMesh> extra_;  ///< the scenario's mesh, where no rows make it
+    std::optional<std::uint32_t> own_;
     std::vector<Class> classes_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
+#include "scenarios/spec/training_step.h"
 #include "scenarios/study/sweep.h"
 #include "scenarios/text/fingerprint.h"
 #include "scenarios/text/quote.h"
@@ -106,18 +107,6 @@ std::string SearchSpace::reason_of(const sim::InputError& error) const {
     return plain;
 }
 
-std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {
-    constexpr unsigned kBitsOfMesh = 32;
-    return std::uint64_t{facts.setting} << kBitsOfMesh | candidate.mesh;
-}
-
-bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time) {
-    if (spec.asked.deadline_s && time.seconds() > *spec.asked.deadline_s) {
-        return false;
-    }
-    return !spec.asked.budget_usd || facts.run_usd(time) <= *spec.asked.budget_usd;
-}
-
 SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::string> settings,
                          const SearchRequest& request)
     : path_(source.file), base_(read_scenario(source)) {
@@ -131,13 +120,17 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
     refuse_set_mesh(settings, spec_);
     check_asked(base_, path_, spec_);
     std::vector<std::string> decisive = {PODSIM_VERSION, path_, text_of(source),
-                                         "a mesh of each kind"};
+                                         "a mesh of each kind", "the scenario's own plan"};
     decisive.insert(decisive.end(), settings.begin(), settings.end());
     decisive.insert(decisive.end(), request.over.begin(), request.over.end());
     decisive.emplace_back("--vary");
     decisive.insert(decisive.end(), request.vary.begin(), request.vary.end());
     fingerprint_ = fingerprint_of(decisive);
+    const bool has_own = !has_auto_mesh(base_);
     base_ = without_search(std::move(base_));
+    if (has_own) {
+        own_ = OwnPlan{.tree = base_};
+    }
     check_varied(base_, spec_.varied,
                  "leave it out of --over, or give all its values in one --vary");
     if (spec_.mesh) {
@@ -156,9 +149,48 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
                 "vary fewer keys, or fewer values of them", varied.mark());
         }
     }
+    const std::optional<Scenario> own = own_ ? read_own() : std::nullopt;
     for (std::uint32_t setting = 0; setting < settings_; ++setting) {
-        add_meshes(setting);
+        add_meshes(setting, own);
     }
+    if (own) {
+        find_own();
+    }
+}
+
+Scenario SearchSpace::own_scenario() const {
+    return load_scenario(own_->tree, path_);
+}
+
+std::optional<Scenario> SearchSpace::read_own() {
+    try {
+        Scenario own = own_scenario();
+        own_->facts = facts_of(own, 0);
+        return own;
+    } catch (const sim::InputError& error) {
+        own_->refused = reason_of(error);
+    } catch (const sim::TimeOverflow&) {
+        own_->refused = kBeyondTheClock;
+    }
+    return std::nullopt;
+}
+
+/// Finds its setting and its mesh, if every key may have its value.
+void SearchSpace::find_own() {
+    std::uint32_t setting = 0;
+    for (std::size_t key = 0; key < spec_.varied.size(); ++key) {
+        if (!spec_.own[key]) {
+            return;
+        }
+        setting =
+            static_cast<std::uint32_t>(setting * spec_.varied[key].values.size() + *spec_.own[key]);
+    }
+    const MeshSpace* const meshes = meshes_[setting].get();
+    if (meshes == nullptr || !meshes->own()) {
+        return;
+    }
+    own_->candidate = Candidate{.mesh = *meshes->own()};
+    own_->facts.setting = repeated(setting, meshes->class_of(*meshes->own())).value_or(setting);
 }
 
 std::string SearchSpace::name() const {
@@ -273,7 +305,7 @@ std::vector<MeshAxis> SearchSpace::mesh_axes() const {
 }
 
 /// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
-void SearchSpace::add_meshes(std::uint32_t setting) {
+void SearchSpace::add_meshes(std::uint32_t setting, const std::optional<Scenario>& own) {
     meshes_.emplace_back();
     try {
         const IdealHardware hardware = load_hardware(tree_of(setting), path_);
@@ -287,7 +319,11 @@ void SearchSpace::add_meshes(std::uint32_t setting) {
                 return;
             }
         }
-        meshes_.back() = std::make_shared<MeshSpace>(hardware, mesh_axes());
+        const bool of_own =
+            own && own->hardware.slice == hardware.slice && own->hardware.slices == hardware.slices;
+        const OwnMesh mesh{of_own ? own->step().mesh : topology::DeviceMesh(), spec_.usual_axes};
+        meshes_.back() =
+            std::make_shared<MeshSpace>(hardware, mesh_axes(), of_own ? &mesh : nullptr);
     } catch (const sim::InputError& error) {
         const sim::InputError located =
             error.mark().file.empty() ? error.at(spec_.mesh_place) : error;

@@ -9,51 +9,26 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "scenarios/load/scenario_source.h"
 #include "scenarios/space/mesh_space.h"
+#include "scenarios/space/plan_facts.h"
 #include "scenarios/space/search_spec.h"
 #include "scenarios/spec/scenario.h"
 #include "sim/base/error.h"
-#include "sim/base/time.h"
 
 namespace podsim::scenarios {
 
-/// What candidates of one setting and one class of sizes have alike.
-struct PlanFacts {
-    std::uint32_t setting = 0;
-    double least_peak = 0;  ///< bytes
-    double capacity = 0;
-    int chips = 0;
-    std::int64_t tokens = 0;                 ///< of a step
-    double flops = 0;                        ///< that the MFU counts, of a step
-    double peak_flops = 0;                   ///< a second, of all chips
-    std::optional<double> usd_per_second{};  ///< of all chips
-    std::optional<double> run_tokens{};      ///< report.tokens
-
-    /// Of a training run of such steps.
-    [[nodiscard]] double run_usd(sim::Time step) const {
-        const double steps = run_tokens.value_or(0) / static_cast<double>(tokens);
-        return usd_per_second.value_or(0) * step.seconds() * steps;
-    }
+/// The plan of the scenario itself.
+struct OwnPlan {
+    YamlNode tree{};
+    std::string refused{};  ///< why it cannot be run
+    PlanFacts facts{};
+    /// Its mesh in the space, under facts.setting. The space may lack it where somebody has listed values or axes.
+    std::optional<Candidate> candidate{};
 };
-
-struct Candidate {
-    sim::Time bound{};
-    std::uint32_t facts = 0;  ///< an index of BoundedPlans::facts
-    std::uint32_t mesh = 0;   ///< of the setting's meshes; 0 where the mesh is not searched
-    sim::Time likely{};       ///< about what it takes (StepOutline::Estimate)
-};
-
-/// Where a plan is in the space: the tie between plans that are as good.
-std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate);
-/// What is asked of a step besides its memory: a deadline, a budget.
-bool is_wanted(const SearchSpec& spec, const PlanFacts& facts, sim::Time time);
-
-inline constexpr std::string_view kBeyondTheClock = "a step of more than N days";
 
 class SearchSpace {
 public:
@@ -95,6 +70,10 @@ public:
     [[nodiscard]] YamlNode with_mesh(YamlNode tree, std::uint32_t setting,
                                      std::uint32_t mesh) const;
     [[nodiscard]] const std::string& path() const { return path_; }
+    /// None of a scenario that leaves its mesh to the search.
+    [[nodiscard]] const std::optional<OwnPlan>& own() const { return own_; }
+    /// Throws sim::InputError where it cannot be.
+    [[nodiscard]] Scenario own_scenario() const;
     /// Of everything that decides what a candidate is and what comes of it, the version of podsim included.
     [[nodiscard]] const std::string& fingerprint() const { return fingerprint_; }
     /// The scenario's `name`, or its file's without one.
@@ -104,13 +83,16 @@ private:
     [[nodiscard]] std::vector<std::size_t> choice(std::uint32_t setting) const;
     [[nodiscard]] bool is_idle(const Varied& varied, const MeshSpace& meshes,
                                const MeshSpace::Class& sizes) const;
-    void add_meshes(std::uint32_t setting);
+    void add_meshes(std::uint32_t setting, const std::optional<Scenario>& own);
     [[nodiscard]] std::vector<MeshAxis> mesh_axes() const;
+    [[nodiscard]] std::optional<Scenario> read_own();
+    void find_own();
 
     std::string path_;
     std::string fingerprint_;
     YamlNode base_;
     SearchSpec spec_;
+    std::optional<OwnPlan> own_;
     std::size_t settings_ = 1;
     std::vector<std::shared_ptr<const MeshSpace>>
         meshes_;  ///< by setting; none where its machine cannot be

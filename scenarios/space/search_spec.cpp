@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scenarios/load/load.h"
+#include "scenarios/space/own_values.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
@@ -174,6 +175,7 @@ void add_over(const AskedText& name, const YamlNode& tree, const std::string& fi
               const Reader& section, SearchSpec& spec) {
     if (name.text == kMesh) {
         spec.mesh = mesh_axes_of(section, tree, file);
+        spec.usual_axes = !section["mesh"].is_map();
         spec.mesh_place = section["mesh"].present() ? section["mesh"].mark() : place_of_value(name);
         if (tree.find(kMapping) != nullptr) {
             spec.besides.push_back(fmt::format("{}=podsim", kMapping));
@@ -184,6 +186,7 @@ void add_over(const AskedText& name, const YamlNode& tree, const std::string& fi
         const YamlNode* const hardware = tree.find("hardware");
         Varied slices = varied_of("hardware.slice", slices_near(tree, file));
         slices.place = place_of_value(name);
+        add_own_value(slices, tree, file);
         spec.varied.insert(spec.varied.begin(), std::move(slices));
         if (hardware != nullptr && hardware->find("chip") == nullptr) {
             spec.besides.push_back(
@@ -200,8 +203,10 @@ void add_over(const AskedText& name, const YamlNode& tree, const std::string& fi
         throw sim::unknown_name("name of what a search goes over", name.text, names_of_over())
             .at(name.place);
     }
-    spec.varied.push_back(varied_of(std::string(found->key), found->values));
-    spec.varied.back().place = place_of_value(name);
+    Varied& usual = spec.varied.emplace_back(varied_of(std::string(found->key), found->values));
+    usual.texts = found->values;
+    usual.place = place_of_value(name);
+    add_own_value(usual, tree, file);
 }
 
 /// What `vary` says, at its place in the file where it stands in one.
@@ -264,6 +269,9 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
     }
     for (const AskedText& text : vary) {
         check_may_vary(spec.varied.emplace_back(varied_at(text)), spec);
+    }
+    for (const Varied& varied : spec.varied) {
+        spec.own.push_back(own_value(varied, plain, file));
     }
     spec.asked = load_search(tree);
     return spec;

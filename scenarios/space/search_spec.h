@@ -26,8 +26,12 @@ namespace podsim::scenarios {
 
 struct SearchSpec {
     std::vector<Varied> varied;  ///< every key but the mesh; the first changes slowest
+    /// By key, which of its values is the scenario's own. The usual values have it among them; those that somebody lists are as listed.
+    std::vector<std::optional<std::size_t>> own{};
     std::optional<std::vector<MeshAxis>> mesh;  ///< none: the mesh stays as the scenario has it
     sim::SourceMark mesh_place{};               ///< of what asks for the mesh, or of its axes
+    bool usual_axes =
+        false;  ///< nobody has said which axes, so that the scenario's mesh is among the meshes
     /// What every plan needs besides to be a scenario, as --set takes it: a slice in place of one that names its chip, ...
     std::vector<std::string> besides{};
     SearchSection asked;

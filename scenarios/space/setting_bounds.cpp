@@ -2,41 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "collectives/paths/factors.h"
 #include "scenarios/load/load.h"
-#include "scenarios/lower/rates.h"
+#include "scenarios/space/memory_fit.h"
 #include "scenarios/spec/training_step.h"
-#include "workloads/analytic/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/axis_names.h"
 
 namespace podsim::scenarios {
 namespace {
-
-constexpr double kSecondsOfHour = 3600;
-
-PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
-    const TrainingStep& step = scenario.step();
-    const Hardware& hardware = scenario.hardware;
-    const workloads::MachineRates rates = ideal_rates(scenario.hardware);
-    PlanFacts facts;
-    facts.setting = setting;
-    facts.capacity = hardware.chip.usable_hbm().value();
-    facts.chips = hardware.chips();
-    facts.tokens =
-        step.plan.inference ? step.plan.inference->counted_tokens() : step.plan.batch.tokens;
-    facts.flops = workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
-                      .model.value();
-    facts.peak_flops =
-        std::max(rates.peak(step.plan.precision.matmul), rates.flops).value() * facts.chips;
-    if (step.report.usd_per_chip_hour) {
-        facts.usd_per_second = *step.report.usd_per_chip_hour * facts.chips / kSecondsOfHour;
-    }
-    facts.run_tokens = step.report.tokens;
-    return facts;
-}
 
 /// A value of `overlap`, empty where the scenario has none.
 std::string overlap_of(const YamlNode& tree, std::string_view key) {
@@ -76,6 +53,15 @@ void BoundedPlans::add(BoundedPlans others) {
     std::ranges::move(others.candidates, std::back_inserter(candidates));
     std::ranges::move(others.facts, std::back_inserter(facts));
     std::ranges::move(others.rough, std::back_inserter(rough));
+    std::ranges::move(others.misses, std::back_inserter(misses));
+    keep_nearest(misses);
+}
+
+void keep_nearest(std::vector<Miss>& misses) {
+    std::ranges::sort(misses, {}, [](const Miss& miss) {
+        return std::tuple(miss.bytes_over(), miss.facts.setting, miss.mesh);
+    });
+    misses.resize(std::min(misses.size(), kMostMisses));
 }
 
 SettingBounds::SettingBounds(const SearchSpace& space, std::uint32_t setting,
@@ -154,8 +140,8 @@ void SettingBounds::add(std::uint32_t number, const PlacedMesh& placed) {
             ++plans_.refused[one.refused];
         } else if (bounds_ == Bounds::rough) {
             add_to_group(number, placed, one);
-        } else if (is_unfit(one)) {
-            ++plans_.unfit;
+        } else if (is_unfit(one.facts)) {
+            add_unfit(number, one.facts, one.missed);
         } else if (space_.spec().mesh) {
             add_candidate(number, placed, one);
         } else {
@@ -200,8 +186,17 @@ void SettingBounds::outline(std::uint32_t number, Outlined& one) const {
     }
 }
 
-bool SettingBounds::is_unfit(const Outlined& one) const {
-    return one.facts.least_peak > one.facts.capacity * (1 - space_.spec().asked.memory_margin);
+bool SettingBounds::is_unfit(const PlanFacts& facts) const {
+    return !may_fit(space_.spec().asked, facts.least_peak, facts.capacity);
+}
+
+/// The first of such meshes stands for all.
+void SettingBounds::add_unfit(std::uint32_t number, const PlanFacts& facts, bool& missed) {
+    ++plans_.unfit;
+    if (!missed) {
+        plans_.misses.push_back({facts, number});
+    }
+    missed = true;
 }
 
 void SettingBounds::add_candidate(std::uint32_t number, const PlacedMesh& mesh, Outlined& one) {
@@ -225,10 +220,14 @@ void SettingBounds::add_to_group(std::uint32_t number, const PlacedMesh& mesh,
         return;
     }
     RoughGroup& rough = group.rough;
-    const sim::Time bound = one.outline->bound(mesh);
-    rough.bound = rough.meshes.empty() ? bound : std::min(rough.bound, bound);
     rough.facts = one.facts;
     rough.facts.least_peak = one.outline->least_kept().value();
+    if (is_unfit(rough.facts)) {
+        add_unfit(number, rough.facts, group.missed);
+        return;
+    }
+    const sim::Time bound = one.outline->bound(mesh);
+    rough.bound = rough.meshes.empty() ? bound : std::min(rough.bound, bound);
     rough.meshes.push_back(number);
 }
 
@@ -257,7 +256,7 @@ bool SettingBounds::is_settled() const {
         return false;
     }
     const Outlined& one = outlines_.begin()->second;
-    return one.outline == nullptr || (bounds_ == Bounds::exact && is_unfit(one));
+    return one.outline == nullptr || (bounds_ == Bounds::exact && is_unfit(one.facts));
 }
 
 void SettingBounds::add_settled(std::uint64_t meshes) {
@@ -268,10 +267,13 @@ void SettingBounds::add_settled(std::uint64_t meshes) {
 
 BoundedPlans SettingBounds::take() && {
     for (auto& [shape, group] : groups_) {
-        if (group.refused.empty()) {
+        if (!group.rough.meshes.empty()) {
             plans_.rough.push_back(std::move(group.rough));
         }
     }
+    keep_nearest(plans_.misses);
+    // One stands for all meshes of these sizes.
+    plans_.misses.resize(std::min<std::size_t>(plans_.misses.size(), 1));
     return std::move(plans_);
 }
 

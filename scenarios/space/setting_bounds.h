@@ -26,6 +26,18 @@ struct RoughGroup {
     std::vector<std::uint32_t> meshes{};
 };
 
+/// A plan that does not fit, and its like on other meshes.
+struct Miss {
+    PlanFacts facts{};  ///< with the least that it holds
+    std::uint32_t mesh = 0;
+
+    /// The nearest have the least.
+    [[nodiscard]] double bytes_over() const { return facts.least_peak - facts.capacity; }
+};
+inline constexpr std::size_t kMostMisses = 64;
+/// Keeps kMostMisses of the nearest, the nearest first.
+void keep_nearest(std::vector<Miss>& misses);
+
 /// Some plans of a space, those that can run and may fit.
 struct BoundedPlans {
     std::vector<PlanFacts> facts{};
@@ -34,6 +46,7 @@ struct BoundedPlans {
     std::map<std::string, std::uint64_t> refused{};  ///< by the reason, how many
     std::uint64_t unfit = 0;                         ///< by the bound of their memory
     std::vector<RoughGroup> rough{};
+    std::vector<Miss> misses{};  ///< the nearest of those that do not fit
 
     /// Those of others behind these.
     void add(BoundedPlans others);
@@ -76,15 +89,18 @@ private:
         topology::DeviceMesh mesh{};
         std::unique_ptr<StepOutline> outline{};
         std::optional<std::uint32_t> number{};  ///< of BoundedPlans::facts
+        bool missed = false;                    ///< it does not fit, and stands among the misses
     };
-    /// Meshes of a shape that are outlined later, or why their plan is refused.
+    /// Meshes of a shape that are outlined later, or why their plan is refused, or that it does not fit.
     struct Group {
         std::string refused{};
+        bool missed = false;
         RoughGroup rough{};
     };
     Outlined& outlined(std::uint32_t number, const topology::DeviceMesh& mesh);
     void outline(std::uint32_t number, Outlined& one) const;
-    [[nodiscard]] bool is_unfit(const Outlined& one) const;
+    [[nodiscard]] bool is_unfit(const PlanFacts& facts) const;
+    void add_unfit(std::uint32_t number, const PlanFacts& facts, bool& missed);
     void add_candidate(std::uint32_t number, const PlacedMesh& mesh, Outlined& one);
     void add_to_group(std::uint32_t number, const PlacedMesh& mesh, const Outlined& one);
     [[nodiscard]] std::string why_refused(std::uint32_t number, const topology::DeviceMesh& mesh);

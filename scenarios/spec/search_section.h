@@ -18,7 +18,8 @@ enum class SearchObjective {
 
 struct SearchSection {
     SearchObjective objective = SearchObjective::step_time;
-    double memory_margin = 0;            ///< share of the HBM that is to stay free
+    /// Share of the HBM that is to stay free. Without it a plan fits up to what the account of memory is true to (explain/memory.h).
+    std::optional<double> memory_margin{};
     std::optional<double> deadline_s{};  ///< steps that take longer are not wanted
     std::int64_t least_tokens = 0;       ///< of a batch
     std::optional<double> budget_usd{};  ///< for report.tokens

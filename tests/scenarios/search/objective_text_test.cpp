@@ -77,7 +77,8 @@ TEST_F(ObjectiveTextTest, SaysWhatKeptAllPlansOut) {
         EXPECT_EQ(outcome.err,
                   "podsim search: no plan of this space fits what is asked; widen it, or ask for "
                   "less\n");
-        return outcome.out.substr(outcome.out.find("\n\n"));
+        const std::size_t begin = outcome.out.find("\n\n");
+        return outcome.out.substr(begin, outcome.out.find("This plan, as ") - begin);
     };
     const std::string head = "\n\nNo plan of this space fits what is asked.\n  54 would miss the ";
     const std::string late = "deadline: the shortest step takes at least 132.2 ms";

@@ -1,6 +1,7 @@
 // A search finds what trying everything finds, and says so whatever the number of threads.
 #include "scenarios/search/search.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <random>
@@ -54,7 +55,8 @@ struct Space {
     std::vector<std::string> vary;
 };
 
-// Dense and with experts, rings and lines, several slices, a machine with a fault, memory that is too small for some.
+// Dense and with experts, rings and lines, several slices, a machine with a fault, memory that is too small for some, or tight for the best, of which
+// some wait at the host.
 const std::vector<Space> kSpaces{
     {kSmallDense, {"mesh"}, {"training.remat=none,full", "overlap.prefetch_layers=1,2"}},
     {"hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 3}\n"
@@ -76,6 +78,15 @@ const std::vector<Space> kSpaces{
      "perturb: [{kind: slow_link, z: 1, link: z, rate: 50 %}]\nsearch: {objective: mfu}\n",
      {"mesh"},
      {}},
+    {"hardware: {chip: {base: v5e, hbm_capacity: 18.5 GB, hbm_reserved: 0 B}, slice: 4x4}\n"
+     "model: {base: llama-3-8b, layers: 3}\nbatch: {tokens: 256Ki, sequence: 4096}\n",
+     {"mesh"},
+     {"training.remat=none,full,minimal_offloaded", "overlap.tensor=blocking,two-way"}},
+    {"hardware: {chip: {base: v5e, hbm_capacity: 13.3 GB, hbm_reserved: 0 B}, slice: 4x4}\n"
+     "model: {base: llama-3-8b, layers: 3}\nbatch: {tokens: 256Ki, sequence: 4096}\n"
+     "mesh: {data: x%2, fsdp: x/2 y}\n",
+     {"mesh", "remat"},
+     {}},
 };
 
 TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
@@ -90,6 +101,13 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
         EXPECT_EQ(all.pruned_while_simulated, 0U);
         // Tensor across the slices has no ring steps.
         EXPECT_EQ(all.refused_in_all() > 0, i == 2);
+        const auto beyond = [](const FoundPlan& plan) { return plan.peak > plan.facts.capacity; };
+        EXPECT_EQ(std::ranges::any_of(all.best, beyond), i >= 5);
+        EXPECT_EQ(std::ranges::all_of(all.best, beyond), false);
+        const auto offloads = [&](const FoundPlan& plan) {
+            return space.set(plan.facts, plan.candidate)[0].find("offload") != std::string::npos;
+        };
+        EXPECT_EQ(std::ranges::any_of(all.best, offloads), i == 6);
     }
 }
 
