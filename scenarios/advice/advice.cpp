@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
@@ -112,7 +113,7 @@ std::string ceilings_report(const StepResult& result) {
 
 std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result) {
     constexpr double kMuch = 0.02;  // of the step
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = profile_warnings(scenario.hardware);
     // What goes between slices crosses PCIe, too; what is offloaded to the host nothing else.
     const bool offloads = !scenario.step().plan.remat.names.offload.empty();
     double waited = 0;

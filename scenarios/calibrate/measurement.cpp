@@ -107,7 +107,7 @@ std::vector<Measurement> measurements_of(std::span<const Scenario> scenarios, bo
         Measurement measurement{
             .number = measurements.size(),
             .scenario = &scenario,
-            .chip = scenario.hardware.chip.name,
+            .chip = scenario.hardware.catalogue_name(),
             .family = std::filesystem::path(scenario.file).parent_path().filename().string(),
             .defines = expected.defines,
             .measured_s = expected.of,

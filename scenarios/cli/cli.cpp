@@ -155,6 +155,12 @@ std::string prefix(std::span<const std::string> args, const sim::InputError& err
 
 }  // namespace
 
+void print_warnings(std::ostream& err, std::span<const std::string> warnings, std::string_view of) {
+    for (const std::string& warning : warnings) {
+        err << "podsim: warning: " << of << (of.empty() ? "" : ": ") << warning << '\n';
+    }
+}
+
 std::span<const Command> all_commands() {
     return kCommands;
 }

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "scenarios/console/look.h"
@@ -29,6 +30,10 @@ Usage help_usage();
 Usage topology_usage();
 Usage import_usage();
 Usage list_usage();
+
+/// One line each: `podsim: warning: ...`, those of one of several inputs after its name.
+void print_warnings(std::ostream& err, std::span<const std::string> warnings,
+                    std::string_view of = {});
 
 int command_run(Arguments args, std::ostream& out, std::ostream& err);
 int command_compare(Arguments args, std::ostream& out, std::ostream& err);

@@ -13,11 +13,12 @@
 #include "scenarios/console/terminal_watch.h"
 #include "scenarios/difference/difference_report.h"
 #include "scenarios/page/compare_page.h"
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/study/compare_table.h"
 
 namespace podsim::scenarios {
 
-int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_compare(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = compare_usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -28,6 +29,9 @@ int command_compare(Arguments args, std::ostream& out, std::ostream& /*err*/) {
     const std::string json = output_path(options, "json");
     const std::string report = report_path(options);
     const std::vector<Comparison> rows = answer_compare(options, named);
+    for (const Comparison& row : rows) {
+        print_warnings(err, profile_warnings(row.scenario.hardware), row.scenario.name);
+    }
     if (json != "-") {
         out << shown(compare_report(rows), look_of(out));
     }
@@ -54,6 +58,8 @@ int command_diff(Arguments args, std::ostream& out, std::ostream& err) {
         TerminalWatch watch(err, on_terminal(err));
         return answer_diff(options, watch);
     }();
+    print_warnings(err, difference.a.warnings, "A");
+    print_warnings(err, difference.b.warnings, "B");
     if (json != "-") {
         out << shown(difference_text(difference, options.is_set("verbose")), look_of(out));
     }

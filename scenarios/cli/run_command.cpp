@@ -12,6 +12,7 @@
 #include "scenarios/console/look.h"
 #include "scenarios/console/output.h"
 #include "scenarios/console/terminal_watch.h"
+#include "scenarios/profile/changed_chip.h"
 #include "sim/base/error.h"
 
 namespace podsim::scenarios {
@@ -34,9 +35,9 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         return reached;
     }();
     if (const auto* const step = std::get_if<StepResult>(&answer.result)) {
-        for (const std::string& warning : warnings(answer.scenario, *step)) {
-            err << "podsim: warning: " << warning << '\n';
-        }
+        print_warnings(err, warnings(answer.scenario, *step));
+    } else {
+        print_warnings(err, profile_warnings(answer.scenario.hardware));
     }
     if (!answer.no_memory_for.empty()) {
         err << "podsim: warning: left out for lack of memory: " << answer.no_memory_for << '\n';

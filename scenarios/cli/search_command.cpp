@@ -93,6 +93,7 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
             throw Interrupted(ended.reached(), ended.what(), watch.stop_status());
         }
     }();
+    print_warnings(err, answer.warnings);
     if (paths.json != "-") {
         // Open MPI gives ranks terminals that nobody sees.
         out << shown(search_text(space, answer), launch().size > 1 ? Look{} : look_of(out));

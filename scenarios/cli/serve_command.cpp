@@ -12,7 +12,7 @@
 
 namespace podsim::scenarios {
 
-int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_serve(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = serve_usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -25,6 +25,7 @@ int command_serve(Arguments args, std::ostream& out, std::ostream& /*err*/) {
         throw sim::InputError("--requests adds to the JSON", "write --json with it");
     }
     const ServeAnswer answer = answer_serve(options, source);
+    print_warnings(err, answer.run.warnings);
     if (json != "-") {
         out << shown(serving_text(answer.run, answer.verdicts), look_of(out));
     }

@@ -124,6 +124,7 @@ int sweep(const Usage& options, SweepCall& call, Team* team, const StopRequest& 
     const bool lines = options.has("jsonl") && !call.is_recorded();
     run_rest(options, call, team, stop, lines ? &out : nullptr, err);
     const int status = report_end(call, stop, err);
+    print_warnings(err, warnings_of(call.rows()));
     call.sort();
     if (call.csv() == "-") {
         out << sweep_results_csv(call.rows(), call.sweep());

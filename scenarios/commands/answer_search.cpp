@@ -13,6 +13,7 @@
 #include "scenarios/commands/lost_inputs.h"
 #include "scenarios/console/output.h"
 #include "scenarios/load/load.h"
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/search_report/plan_file.h"
 #include "scenarios/simulate/simulate.h"
 #include "scenarios/text/format.h"
@@ -213,6 +214,10 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
         answer.misses = near_misses(space, answer.result);
     }
     const std::vector<FoundPlan>& best = answer.result.best;
+    if (!best.empty()) {
+        answer.warnings =
+            profile_warnings(space.scenario(best.front().facts, best.front().candidate).hardware);
+    }
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
     }

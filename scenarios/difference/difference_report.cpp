@@ -157,6 +157,7 @@ Json side_json(const StepFigures& figures) {
 std::string_view word_of(Belief belief) {
     switch (belief) {
         case Belief::same:
+    json["warnings"] = figures.warnings;
             return "same";
         case Belief::unknown:
             return "unknown";

@@ -5,10 +5,12 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "scenarios/advice/advice.h"
 #include "scenarios/explain/stream_account.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/spec/error_band.h"
 #include "scenarios/spec/training_step.h"
+#include "scenarios/text/quote.h"
 #include "sim/base/error.h"
 #include "workloads/models/model.h"
 
@@ -130,7 +132,10 @@ void add_settings(const Document& document, StepFigures& figures) {
     };
     add("hardware.chip", figures.chip);
     add("hardware.slice", document.get<std::string>("/slice"));
-    add("hardware.profile", document.get<std::string>("/profile"));
+    // Of a chip that is changed the result says whose factors it has, too: `measured on v5p; changed: ...`.
+    const auto profile = document.get<std::string>("/profile");
+    add("hardware.profile",
+        document.has("profile_version") ? profile.substr(0, profile.find(" on ")) : profile);
     add("hardware.core_clock", document.has("core_clock")
                                    ? fmt::format("{:g}", document.get<double>("/core_clock"))
                                    : "1");
@@ -182,6 +187,7 @@ StepFigures figures_of(const ShownScenario& shown, const StepResult& result) {
         .fits = result.memory.fits,
     };
     const std::optional<StepBand> band = band_of(scenario);
+    figures.warnings = warnings(scenario, result);
     figures.like_published = band.has_value() && band->like;
     for (const ShownKey& key : shown.keys) {
         if (!is_aside(key.place)) {
@@ -240,6 +246,12 @@ StepFigures figures_of(const Json& json, const std::string& file) {
     }
     add_settings(document, figures);
     add_accounts(document, figures);
+    if (json.contains("warnings") && json["warnings"].is_array()) {
+        for (const Json& warning : json["warnings"]) {
+            figures.warnings.push_back(
+                printable(warning.is_string() ? warning.get<std::string>() : warning.dump()));
+        }
+    }
     const Json links = document.object("/links");
     for (const auto& [name, link] : links.items()) {
         figures.link_bytes.emplace_back(name, document.get<double>("/links/" + name + "/bytes"));

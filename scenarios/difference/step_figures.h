@@ -36,6 +36,7 @@ struct StepFigures {
     /// Of the matmuls; none of a result that was written.
     std::optional<bool> quantised{};
     bool like_published = false;  ///< a training step like a published one, with the profile's band
+    std::vector<std::string> warnings{};
     std::vector<Setting> settings{};
     /// Settings are all that `podsim show` has; else what a result without `settings_in_force` says of them.
     bool all_settings = false;

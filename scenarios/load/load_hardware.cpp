@@ -134,18 +134,21 @@ sim::Bytes parse_vmem(const std::string& text) {
     return size;
 }
 
+/// Returns whether the scenario changes the value: one that is the catalogue's own leaves all as it is.
 template <class T, class Parse>
-void change(Sourced<T>& field, const Reader& place, Parse parse) {
+bool change(Sourced<T>& field, const Reader& place, Parse parse) {
     place.stands(field.value, parse, field.source);
-    if (place.present()) {
-        field = {place.read(parse), "the scenario"};
+    const T value = place.present() ? place.read(parse) : field.value;
+    if (value == field.value) {
+        return false;
     }
+    field = {value, "the scenario"};
+    return true;
 }
 
-/// A capacity that the scenario says is all for programs, unless it says what the runtime keeps, too.
+/// Another capacity is all for programs, unless the scenario says what the runtime keeps, too.
 void read_hbm(ChipSpec& spec, const Reader& capacity, const Reader& reserved) {
-    change(spec.hbm_capacity, capacity, parse_capacity);
-    if (capacity.present()) {
+    if (change(spec.hbm_capacity, capacity, parse_capacity)) {
         spec.hbm_reserved = {sim::Bytes(0), "hbm_capacity of the scenario is all for programs"};
     }
     change(spec.hbm_reserved, reserved, parse_bytes);
@@ -198,7 +201,7 @@ ChipSpec chip_of_slice(const Reader& slice) {
         {});
 }
 
-ChipSpec read_chip(const Reader& chip, const Reader& slice) {
+ChipSpec read_chip(const Reader& chip, const Reader& slice, topology::IciRates rates) {
     const auto find = [](const std::string& name) { return topology::find_chip(name); };
     for (const ChipSpec& each : topology::chip_catalogue()) {
         chip.may_be(each.name);
@@ -221,16 +224,16 @@ ChipSpec read_chip(const Reader& chip, const Reader& slice) {
     const Reader mxu = chip["mxu"];
     const auto read = static_cast<int>(mxu.whole(1, 65536, dimension));
     mxu.falls_back_on(spec.mxu_dimension.source);
-    if (mxu.present()) {
+    if (read != dimension) {
         spec.mxu_dimension = {read, "the scenario"};
     }
     read_hbm(spec, chip["hbm_capacity"], chip["hbm_reserved"]);
     change(spec.hbm_bandwidth, chip["hbm_bandwidth"], parse_link_rate);
-    const Reader rate = chip["ici_one_way"];
-    change(spec.ici_one_way_book, rate, parse_link_rate);
-    if (rate.present()) {
-        spec.ici_one_way_vendor = spec.ici_one_way_book;
-        spec.ici_both_ways_book = {2 * spec.ici_one_way_book.value, "the scenario"};
+    const bool book = rates == topology::IciRates::book;
+    Sourced<sim::BytesPerSecond>& link = book ? spec.ici_one_way_book : spec.ici_one_way_vendor;
+    if (change(link, chip["ici_one_way"], parse_link_rate)) {
+        spec.ici_one_way_book = spec.ici_one_way_vendor = link;
+        spec.ici_both_ways_book = {2 * link.value, "the scenario"};
     }
     change(spec.ici_latency, chip["ici_latency"], parse_latency);
     change(spec.pcie_one_way, chip["pcie_one_way"], parse_link_rate);
@@ -288,9 +291,11 @@ void check_chip_limit(const topology::Point& shape) {
 IdealHardware read_hardware(const Reader& hardware, const std::filesystem::path& base,
                             bool serves) {
     IdealHardware result;
-    result.chip = read_chip(hardware["chip"], hardware["slice"]);
     result.ici_rates =
         hardware["ici_rates"].choose<topology::IciRates>(kIciRates, topology::IciRates::book);
+    result.chip = read_chip(hardware["chip"], hardware["slice"], result.ici_rates);
+    hardware["chip"].check({"hardware.chip.base"},
+                           [&] { result.base = base_name(hardware["chip"], result.chip); });
     result.twisted = hardware["twisted"].flag(false);
     result.slices = static_cast<int>(hardware["slices"].whole(1, kMostSlices, 1));
     read_slice(hardware, result);

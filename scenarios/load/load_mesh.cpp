@@ -45,7 +45,7 @@ DeviceMesh mesh_of_sizes(const Reader& mesh, Mapping mapping, const Hardware& ha
                                        hardware.slices)
                : topology::map_mesh_as_jax(hardware.slice, sizes, workloads::placing_order(),
                                            mapping == Mapping::jax_split, hardware.slices,
-                                           hardware.chip.name);
+                                           hardware.catalogue_name());
 }
 
 DeviceMesh mesh_of_factors(const Reader& mesh, const Hardware& hardware) {

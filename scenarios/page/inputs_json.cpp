@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/text/format.h"
 #include "scenarios/yaml/schema.h"
 #include "topology/chips/efficiency.h"
@@ -150,9 +151,13 @@ Json profile_json(const Hardware& hardware) {
     const bool newest = hardware.profile == "measured" &&
                         hardware.profile_version == topology::profile_versions().front();
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        const std::string source(newest
-                                     ? topology::efficiency_source(hardware.chip.name, factor.name)
-                                     : fmt::format("profile {}", hardware.profile));
+        std::string source(newest
+                               ? topology::efficiency_source(hardware.catalogue_name(), factor.name)
+                               : fmt::format("profile {}", hardware.profile));
+        if (const std::string elsewhere = measured_elsewhere(hardware, factor.name);
+            !elsewhere.empty()) {
+            source += "; " + elsewhere;
+        }
         rows.push_back(row(factor.name, fmt::format("{:g}", hardware.efficiency.*(factor.value)),
                            source, is_assumption(source)));
     }
@@ -175,10 +180,8 @@ Json inputs_json(const Scenario& scenario, const YamlNode& tree) {
     add(fmt::format("The chip {}", scenario.hardware.chip.name),
         chip_json(scenario.hardware, tree));
     if (scenario.hardware.profile != "ideal") {
-        add(fmt::format("What of its rates is reached: profile {}{}", scenario.hardware.profile,
-                        scenario.hardware.profile_version.empty()
-                            ? ""
-                            : '@' + scenario.hardware.profile_version),
+        add(fmt::format("What of its rates is reached: profile {}",
+                        profile_label(scenario.hardware)),
             profile_json(scenario.hardware));
     }
     return groups;

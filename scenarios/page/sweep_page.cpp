@@ -116,6 +116,7 @@ Page sweep_page(std::span<const SweepRow> rows, const Sweep& sweep, const std::s
                          {"settings", rows.size()},
                          {"varied", varied_json(sweep)},
                          {"columns", columns_json()},
+                         {"warnings", warnings_of(rows)},
                          {"rows", std::move(array)}}};
     const std::size_t kept = page.result["rows"].size();
     if (kept < rows.size()) {

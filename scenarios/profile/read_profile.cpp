@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/profile/profile_file.h"
 #include "scenarios/text/quantity_text.h"
 #include "scenarios/text/quote.h"
@@ -57,11 +58,10 @@ void read_profile_map(const Reader& profile, bool serves, Hardware& result) {
 
 void tell_factors(const Reader& profile, const Hardware& hardware) {
     for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
-        profile[factor.name].stands(
-            hardware.efficiency.*(factor.value), parse_number,
-            of_profile(fmt::format("{}{}{}", hardware.profile,
-                                   hardware.profile_version.empty() ? "" : "@",
-                                   hardware.profile_version)));
+        const std::string elsewhere = measured_elsewhere(hardware, factor.name);
+        profile[factor.name].stands(hardware.efficiency.*(factor.value), parse_number,
+                                    fmt::format("{}{}{}", of_profile(profile_label(hardware)),
+                                                elsewhere.empty() ? "" : ", ", elsewhere));
     }
 }
 
@@ -85,14 +85,14 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
     if (name.empty()) {
         return;  // of a slice whose name was refused
     }
-    const bool by_default = topology::measured_efficiency(name).has_value() && !chip.is_map();
+    const bool by_default = topology::measured_efficiency(name).has_value();
     const std::optional<Profile> profile = place.get<std::optional<Profile>>(
         [&](const std::string& text) { return named_profile(text, base); },
         by_default ? measured_profile() : std::nullopt);
     place.may_be("measured");
     place.may_be("ideal");
     place.works_out_as(by_default ? "measured" : "ideal",
-                       "measured where the chip was and the scenario does not change it");
+                       "measured where the chip was, also of one that the scenario changes");
     const bool of_file = place.present() && names_profile_file(place.node().text);
     if (of_file) {
         place.names_file((base / place.node().text).string());
@@ -101,9 +101,9 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
         return;
     }
     const auto measured = profile->chips.find(name);
-    if (measured == profile->chips.end() || result.chip.name != name) {
+    if (measured == profile->chips.end()) {
         throw place.error(
-            fmt::format("nothing was measured on {}", printable(result.chip.name)),
+            fmt::format("nothing was measured on {}", name),
             fmt::format("write profile: ideal, or take the factors of a chip that was measured, "
                         "such as profile: {{base: {}}}",
                         topology::measured_efficiency(name).has_value() ? name : "v5p"));
@@ -113,7 +113,9 @@ void read_profile(const Reader& hardware, const std::filesystem::path& base, boo
     result.efficiency = serves && !of_file
                             ? topology::with_inference_overheads(measured->second, profile->version)
                             : measured->second;
-    result.error_band = profile->band;
+    if (changed_keys(result).empty()) {
+        result.error_band = profile->band;  // of steps on the catalogue's chip
+    }
 }
 
 void read_core_clock(const Reader& hardware, IdealHardware& result) {

@@ -12,8 +12,8 @@ namespace podsim::scenarios {
 /// The catalogue's name of the chip, or of the one that the scenario changes.
 std::string base_name(const Reader& chip, const topology::ChipSpec& spec);
 
-/// `measured` where the chip has it, unless the scenario says otherwise; `ideal` for a chip that the scenario changes,
-/// whose factors nobody measured: one that is to have those of its base keeps the name of its base, or the profile names it.
+/// `measured` where the chip has it, unless the scenario says otherwise. A chip that the scenario changes keeps the factors of
+/// its base (changed_chip.h), without the band of errors where a value differs.
 /// `serves`: for inference, whose overheads (topology::with_inference_overheads) the profiles of the catalogue have beside
 /// the factors of training; a file says itself what it has.
 void read_profile(const Reader& hardware, const std::filesystem::path& base, bool serves,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
@@ -107,6 +108,7 @@ Json program_json(const Scenario& scenario, const ProgramResult& result,
     if (wall.has_value()) {
         json["wall_time_s"] = wall->simulated_s;
     }
+    json["warnings"] = profile_warnings(scenario.hardware);
     json["expectations"] = verdicts_json(verdicts);
     return json;
 }

@@ -2,6 +2,7 @@
 
 #include "scenarios/advice/advice.h"
 #include "scenarios/advice/diagnosis.h"
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/report/parts_json.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/spec/training_step.h"
@@ -66,7 +67,7 @@ Json ledger_json(std::span<const LedgerRow> ledger) {
 
 /// The profile, and how far published steps like this one were from its predictions.
 void add_profile(Json& json, const Scenario& scenario) {
-    json["profile"] = scenario.hardware.profile;
+    json["profile"] = profile_name(scenario.hardware);
     if (!scenario.hardware.profile_version.empty()) {
         json["profile_version"] = scenario.hardware.profile_version;
     }

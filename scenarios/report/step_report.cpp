@@ -9,6 +9,7 @@
 #include "scenarios/advice/diagnosis.h"
 #include "scenarios/advice/inference_report.h"
 #include "scenarios/advice/memory_report.h"
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/report/quantities.h"
 #include "scenarios/report/shares_table.h"
 #include "scenarios/report/step_sections.h"
@@ -293,10 +294,9 @@ std::string training_text(const Scenario& scenario) {
 std::string assumptions(const Scenario& scenario, const StepResult& result) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     return fmt::format(
-        "Assumed: profile {}{}, {}{} ICI rates ({} a link, one way), hop latency {} ({}){}, "
+        "Assumed: profile {}, {}{} ICI rates ({} a link, one way), hop latency {} ({}){}, "
         "{}, prefetch {:g} {}{}{}{}\n",
-        scenario.hardware.profile,
-        scenario.hardware.profile_version.empty() ? "" : '@' + scenario.hardware.profile_version,
+        profile_label(scenario.hardware),
         scenario.hardware.core_clock == 1
             ? ""
             : fmt::format("cores at {:g} times its clock, ", scenario.hardware.core_clock),

@@ -68,6 +68,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
     Json json{{"schema", kSchemaName},
               {"kind", "search"},
               {"scenario", answer.name},
+              {"warnings", answer.warnings},
               {"objective", to_string(space.spec().asked.objective)},
               {"complete", result.complete},
               {"counts",

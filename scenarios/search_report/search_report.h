@@ -20,7 +20,8 @@ struct RunnersUp {
 };
 
 struct SearchAnswer {
-    std::string name;  ///< of the scenario
+    std::string name;                     ///< of the scenario
+    std::vector<std::string> warnings{};  ///< of the best plan's chip (profile_warnings)
     SearchResult result;
     Sensitivity sensitivity;
     std::optional<RunnersUp> runners_up{};  ///< where there are two

@@ -133,6 +133,7 @@ Json serving_json(const ServingRun& run, std::span<const Verdict> verdicts, bool
     if (const std::optional<double> usd = usd_per_million_output_tokens(run)) {
         json["cost_per_million_output_tokens_usd"] = *usd;
     }
+    json["warnings"] = run.warnings;
     json["expectations"] = verdicts_json(verdicts);
     if (requests) {
         json["served"] = requests_json(result);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scenarios/serve/interpolated_step_times.h"
 #include "scenarios/serve/serving_loop.h"
@@ -15,6 +16,7 @@ struct ServingRun {
     std::string name;
     std::int64_t chips = 1;  ///< of all servers together
     std::optional<double> usd_per_chip_hour{};
+    std::vector<std::string> warnings{};  ///< of its chips (profile_warnings)
     ServingSpec spec;
     ServingResult result;
     ServingSummary summary;

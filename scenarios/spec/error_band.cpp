@@ -9,7 +9,7 @@
 namespace podsim::scenarios {
 
 StepKind kind_of(const Scenario& scenario) {
-    return {scenario.hardware.chip.name, scenario.step().model.experts.count > 0,
+    return {scenario.hardware.catalogue_name(), scenario.step().model.experts.count > 0,
             scenario.step().plan.precision.matmul != workloads::MatmulDtype::bf16};
 }
 

@@ -29,6 +29,7 @@ enum class HbmRule {
 /// What both have. There is none that is neither of the two.
 struct Hardware {
     topology::ChipSpec chip;  ///< with the scenario's overrides applied
+    std::string base;         ///< the catalogue's chip that they change; empty: `chip` is one
     topology::IciRates ici_rates = topology::IciRates::book;
     topology::Point shape{1, 1, 1};
     bool twisted = false;
@@ -48,6 +49,10 @@ struct Hardware {
 
     /// Of all slices.
     [[nodiscard]] int chips() const { return slice.size() * slices; }
+    /// Of the catalogue, whatever name the scenario gives the chip: what is looked up goes by it.
+    [[nodiscard]] const std::string& catalogue_name() const {
+        return base.empty() ? chip.name : base;
+    }
 
 protected:
     Hardware() = default;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/profile/changed_chip.h"
 #include "scenarios/serve/batch.h"
 #include "scenarios/served/largest_steps.h"
 #include "scenarios/served/server_memory.h"
@@ -89,6 +90,7 @@ ServingRun serve_with(const Scenario& scenario, StepTimes& steps, bool measure, 
     ServingRun run = run_serving(scenario.name, servers * scenario.hardware.chips(), spec,
                                  {.steps = &steps}, measure, watch);
     run.usd_per_chip_hour = scenario.step().report.usd_per_chip_hour;
+    run.warnings = profile_warnings(scenario.hardware);
     return run;
 }
 

@@ -295,6 +295,19 @@ void Sweep::simulate(std::size_t index, SweepRow& row, Json& line) const {
         wall = WallTime{.simulated_s = options_.clock() - begun};
     }
     line.update(step_json(setting, result, judge(setting, result), wall));
+    row.warnings = line["warnings"].get<std::vector<std::string>>();
+}
+
+std::vector<std::string> warnings_of(std::span<const SweepRow> rows) {
+    std::vector<std::string> all;
+    for (const SweepRow& row : rows) {
+        for (const std::string& warning : row.warnings) {
+            if (std::ranges::find(all, warning) == all.end()) {
+                all.push_back(warning);
+            }
+        }
+    }
+    return all;
 }
 
 }  // namespace podsim::scenarios

@@ -52,6 +52,7 @@ struct SweepRow {
     std::size_t index = 0;      ///< of the setting
     std::vector<Value> values;  ///< of the columns (sweep_columns), in their order
     std::string error;          ///< why `run` refuses the setting; empty where it does not
+    std::vector<std::string> warnings{};  ///< those of its line
 
     [[nodiscard]] bool refused() const { return !error.empty(); }
     /// The value of a column by its quantity's name.
@@ -63,6 +64,9 @@ struct SweepLine {
     SweepRow row;
     std::string text;  ///< JSON, with the line's end
 };
+
+/// The warnings of all rows, each once.
+std::vector<std::string> warnings_of(std::span<const SweepRow> rows);
 
 /// The quantities that a row holds, in the order of the CSV.
 std::vector<QuantityName> sweep_columns();

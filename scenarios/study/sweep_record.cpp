@@ -76,6 +76,11 @@ bool holds_row(const std::string& text) {
     if (line.contains("error")) {
         return line["error"].is_string();
     }
+    if (line.contains("warnings") &&
+        !(line["warnings"].is_array() &&
+          std::ranges::all_of(line["warnings"], [](const Json& one) { return one.is_string(); }))) {
+        return false;
+    }
     return std::ranges::all_of(sweep_columns(), [&](const QuantityName& column) {
         const Value value = value_at(line, column.key);
         return std::holds_alternative<std::monostate>(value) ? !is_of_every_step(column)
@@ -93,6 +98,9 @@ SweepRow sweep_row(const std::string& text, std::size_t index) {
     }
     for (const QuantityName& column : sweep_columns()) {
         row.values.push_back(value_at(line, column.key));
+    }
+    if (line.contains("warnings")) {
+        row.warnings = line["warnings"].get<std::vector<std::string>>();
     }
     return row;
 }

@@ -121,6 +121,7 @@ export function programOf(json) {
         slice: json.slice,
         chips: json.chips,
         stages: json.stages ?? [],
+        warnings: json.warnings ?? [],
         gap: entries(json.gap_s),
         links: linksOf(json.links),
         expectations: expectationsOf(json.expectations),

@@ -85,6 +85,7 @@ export async function programPage(page) {
             { class: 'verdict' },
             `The program takes ${time(program.time)} on ${program.chips} chips of ${program.chip}; its ${program.bound} stage alone takes ${time(program.lower)}, ${percent(program.lower / program.time)} of that.`,
         ),
+        program.warnings.map((warning) => el('p', { class: 'warning' }, warning)),
     );
     await addStages(addSection('stages-section', 'Stages'), program);
     await addWaterfall(addSection('bound', 'Bound and simulation'), {

@@ -156,7 +156,12 @@ function addTable(section, json, rows) {
 export async function sweepPage(page) {
     const json = page.result;
     const rows = rowsOf(json);
-    addSection('summary', 'Summary', el('p', { class: 'verdict' }, verdict(json, rows)));
+    addSection(
+        'summary',
+        'Summary',
+        el('p', { class: 'verdict' }, verdict(json, rows)),
+        json.warnings.map((warning) => el('p', { class: 'warning' }, warning)),
+    );
     const simulated = rows.filter((row) => !row.error);
     if (simulated.length > 0) {
         await addFronts(addSection('fronts', 'What buys time'), simulated, (row) => named(json, row));

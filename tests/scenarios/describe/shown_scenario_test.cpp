@@ -108,7 +108,7 @@ TEST_F(Show, SaysWhereEachValueComesFrom) {
     expect("hardware.chip.pod", "16x20x28", Origin::catalogue, "How to Scale Your Model, section 2",
            false);
     expect("hardware.profile", "measured", Origin::rule,
-           "default: measured where the chip was and the scenario does not change it", true);
+           "default: measured where the chip was, also of one that the scenario changes", true);
     expect("hardware.profile.attention", "0.742", Origin::catalogue, "profile measured@10", false);
     expect("name", "s", Origin::fallback, "default: the file's name", true);
     EXPECT_EQ(key_of(shown, "model.layers").value, "32");

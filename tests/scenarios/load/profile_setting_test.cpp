@@ -29,9 +29,11 @@ TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.profile, "measured");
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2").hardware.efficiency,
               *topology::measured_efficiency("v5p"));
-    // A chip that the scenario changes was not measured, unless it says so.
+    // A chip that the scenario changes keeps what was measured of its base (changed_chip_test.cpp).
     const std::string changed = "chip: {base: v5p, hbm_capacity: 1 TB}, slice: 2x2x2";
-    EXPECT_EQ(load(changed).hardware.efficiency, topology::Efficiency{});
+    EXPECT_EQ(load(changed).hardware.efficiency, *topology::measured_efficiency("v5p"));
+    EXPECT_EQ(load(changed + ", profile: ideal").hardware.efficiency, topology::Efficiency{});
+    EXPECT_EQ(load("chip: {base: v3, name: v5p}, slice: 4x4").hardware.profile, "ideal");
     EXPECT_EQ(load("chip: v5p, slice: 2x2x2, profile: ideal").hardware.efficiency,
               topology::Efficiency{});
     EXPECT_EQ(load("chip: v3, slice: 4x4").hardware.profile, "ideal");
@@ -42,24 +44,23 @@ TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
         "v5p}");
 }
 
-// A map is a chip of its own: it took the factors of its base without a word, even under the name of another chip.
-TEST_F(Profile, AChangedChipSaysWhoseFactorsItTakes) {
-    const auto refused = [&](const std::string& chip, const std::string& name,
-                             const std::string& base, int column) {
-        expect_refused(
-            good_but("chip: v5p, slice:", "chip: {" + chip + "}, profile: measured, slice:"),
-            fmt::format("s.yaml:1:{}: hardware.profile: nothing was measured on {}; write "
-                        "profile: ideal, or take the factors of a chip that was "
-                        "measured, such as profile: {{base: {}}}",
-                        column, name, base));
-    };
-    refused("base: v5p", "v5p (modified)", "v5p", 40);
-    refused("base: v5p, name: v6e", "v6e", "v5p", 51);
-    refused("base: v5p, name: mine", "mine", "v5p", 52);
-    refused("base: tpu7x, name: v5p", "v5p", "tpu7x", 53);
-    const std::string same = "chip: {base: v5p, name: v5p, hbm_capacity: 1 TB}, slice: 2x2x2, ";
-    EXPECT_EQ(load(same + "profile: measured").hardware.efficiency,
-              *topology::measured_efficiency("v5p"));
+// A map took the factors of the chip whose name it bore: they are those of its base, whatever it is called.
+TEST_F(Profile, AChangedChipTakesTheFactorsOfItsBase) {
+    for (const char* const name : {"v5p (modified)", "v6e", "v5p", "mine"}) {
+        for (const char* const profile : {"", ", profile: measured", ", profile: measured@10"}) {
+            const Scenario scenario =
+                load(fmt::format("chip: {{base: tpu7x, name: {}, hbm_capacity: 1 TB}}, slice: "
+                                 "2x2x2{}",
+                                 name, profile));
+            EXPECT_EQ(scenario.hardware.efficiency, *topology::measured_efficiency("tpu7x"));
+            EXPECT_EQ(scenario.hardware.chip.name, name);
+        }
+    }
+    expect_refused(good_but("chip: v5p, slice: 4x4x4",
+                            "chip: {base: v3, name: v5p}, slice: 4x4, profile: measured"),
+                   "s.yaml:1:65: hardware.profile: nothing was measured on v3; write profile: "
+                   "ideal, or take the factors of a chip that was measured, such as profile: "
+                   "{base: v5p}");
     const Scenario scenario =
         load("chip: {base: tpu7x, name: v5p}, slice: 2x2x2, profile: {base: v6e}");
     EXPECT_EQ(scenario.hardware.efficiency, *topology::measured_efficiency("v6e"));
