@@ -1,6 +1,7 @@
 #include "scenarios/advice/memory_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
@@ -35,6 +36,41 @@ std::string remedies_text(const Scenario& scenario, const StepResult& result) {
 
 }  // namespace
 
+std::string memory_words(const MemoryUse& memory) {
+    const std::string much = memory.fits
+                                 ? format_bytes(memory.capacity - memory.peak) + " to spare"
+                                 : format_bytes(memory.peak - memory.capacity) + " too much";
+    const MemoryFit fit = fit_of(memory);
+    switch (fit) {
+        case MemoryFit::fits:
+            return fmt::format("{}, with {}", to_string(fit), much);
+        case MemoryFit::tight:
+            return fmt::format(
+                "{}: {}, less than the {:.0f} % of the capacity that this account is true to",
+                to_string(fit), much, 100 * kMemoryBelief);
+        case MemoryFit::does_not_fit:
+            break;
+    }
+    return fmt::format("{}: {}", to_string(fit, true), much);
+}
+
+std::string look_ahead_words(const StepResult& result) {
+    const double asked = result.asked_prefetch;
+    if (result.prefetch_layers == asked) {
+        return result.memory.fits || asked == 0
+                   ? ""
+                   : fmt::format("the look-ahead of {:g} {} stays as asked", asked,
+                                 asked == 1 ? "layer" : "layers");
+    }
+    std::string text = fmt::format("look-ahead {:g} -> {:g} to fit", asked, result.prefetch_layers);
+    if (result.with_asked_prefetch) {
+        const double cost = result.step_time.seconds() - result.with_asked_prefetch->seconds();
+        text += fmt::format(": {}{}", cost < 0 ? "-" : "+", format_time(std::abs(cost)));
+    }
+    return text +
+           (fit_of(result.memory) == MemoryFit::does_not_fit ? "; it does not fit even so" : "");
+}
+
 std::string memory_report(const Scenario& scenario, const StepResult& result) {
     const MemoryUse& memory = result.memory;
     Table table;
@@ -56,24 +92,12 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     }
     row("  peak", memory.peak);
     row("  capacity", memory.capacity);
-    if (memory.tight) {
-        return table.text(0) +
-               fmt::format(
-                   "  tight: {} {}, less than the {:.0f} % of the capacity that "
-                   "this account is true to\n",
-                   format_bytes(memory.fits ? memory.capacity - memory.peak
-                                            : memory.peak - memory.capacity),
-                   memory.fits ? "to spare" : "too much", 100 * kMemoryBelief) +
-               (memory.fits ? "" : remedies_text(scenario, result));
-    }
-    if (memory.fits) {
-        return table.text(0) + fmt::format("  fits, with {} to spare\n",
-                                           format_bytes(memory.capacity - memory.peak));
-    }
-    return table.text(0) +
-           fmt::format("  does NOT fit: {} too much\n",
-                       format_bytes(memory.peak - memory.capacity)) +
-           remedies_text(scenario, result);
+    // What lowered it, and what that costs, stands in the verdict.
+    const std::string ahead =
+        result.prefetch_layers == result.asked_prefetch ? look_ahead_words(result) : "";
+    return table.text(0) + fmt::format("  {}\n", memory_words(memory)) +
+           (ahead.empty() ? "" : fmt::format("  {}\n", ahead)) +
+           (memory.fits ? "" : remedies_text(scenario, result));
 }
 
 }  // namespace podsim::scenarios

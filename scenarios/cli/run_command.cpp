@@ -59,7 +59,8 @@ int command_run(Arguments args, std::ostream& out, std::ostream& err) {
         return stopped;
     }
     const auto* const step = std::get_if<StepResult>(&answer.result);
-    if (options.is_set("fail-if-not-fit") && step != nullptr && !step->memory.fits) {
+    if (options.is_set("fail-if-not-fit") && step != nullptr &&
+        fit_of(step->memory) == MemoryFit::does_not_fit) {
         return kDoesNotFit;
     }
     return all_hold(answer.verdicts) ? kDone : kExpectationFails;

@@ -6,8 +6,10 @@
 #include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "scenarios/calibrate/ratio_error.h"
+#include "scenarios/explain/memory.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 
@@ -65,12 +67,16 @@ std::string headline_text(const StepDifference& difference) {
                    format_time(b.chip_seconds_per_token()), "",
                    relative(a.chip_seconds_per_token(), b.chip_seconds_per_token())});
     }
-    table.row({fmt::format("  memory{}", a.fits && b.fits ? ""
-                                         : a.fits         ? ", B does NOT fit"
-                                         : b.fits         ? ", A does NOT fit"
-                                                          : ", neither fits"),
-               signed_bytes(a.peak), signed_bytes(b.peak), signed_bytes(b.peak - a.peak),
-               relative(a.peak, b.peak)});
+    std::string memory = "  memory";
+    for (const auto& [side, figures] : {std::pair("A", &a), std::pair("B", &b)}) {
+        const MemoryFit fit = fit_of(*figures);
+        memory += fit == MemoryFit::fits
+                      ? ""
+                      : fmt::format(", {} {}{}", side, fit == MemoryFit::tight ? "is " : "",
+                                    to_string(fit, true));
+    }
+    table.row({std::move(memory), signed_bytes(a.peak), signed_bytes(b.peak),
+               signed_bytes(b.peak - a.peak), relative(a.peak, b.peak)});
     return table.text(0);
 }
 
@@ -151,13 +157,13 @@ Json side_json(const StepFigures& figures) {
     json["peak_bytes"] = figures.peak;
     json["capacity_bytes"] = figures.capacity;
     json["fits"] = figures.fits;
+    json["warnings"] = figures.warnings;
     return json;
 }
 
 std::string_view word_of(Belief belief) {
     switch (belief) {
         case Belief::same:
-    json["warnings"] = figures.warnings;
             return "same";
         case Belief::unknown:
             return "unknown";

@@ -185,9 +185,10 @@ StepFigures figures_of(const ShownScenario& shown, const StepResult& result) {
         .peak = result.memory.peak.value(),
         .capacity = result.memory.capacity.value(),
         .fits = result.memory.fits,
+        .tight = result.memory.tight,
     };
-    const std::optional<StepBand> band = band_of(scenario);
     figures.warnings = warnings(scenario, result);
+    const std::optional<StepBand> band = band_of(scenario);
     figures.like_published = band.has_value() && band->like;
     for (const ShownKey& key : shown.keys) {
         if (!is_aside(key.place)) {
@@ -239,19 +240,20 @@ StepFigures figures_of(const Json& json, const std::string& file) {
         .peak = document.get<double>("/memory/peak_bytes"),
         .capacity = document.get<double>("/memory/capacity_bytes"),
         .fits = document.get<bool>("/memory/fits"),
+        .tight = document.get<bool>("/memory/tight"),
         .at_peak = document.numbers("/memory/at_peak_bytes"),
     };
     if (document.has("mfu")) {
         figures.mfu = document.get<double>("/mfu");
     }
-    add_settings(document, figures);
-    add_accounts(document, figures);
     if (json.contains("warnings") && json["warnings"].is_array()) {
         for (const Json& warning : json["warnings"]) {
             figures.warnings.push_back(
                 printable(warning.is_string() ? warning.get<std::string>() : warning.dump()));
         }
     }
+    add_settings(document, figures);
+    add_accounts(document, figures);
     const Json links = document.object("/links");
     for (const auto& [name, link] : links.items()) {
         figures.link_bytes.emplace_back(name, document.get<double>("/links/" + name + "/bytes"));

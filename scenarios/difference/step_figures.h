@@ -51,6 +51,7 @@ struct StepFigures {
     double peak = 0;           ///< bytes, as the next two
     double capacity = 0;
     bool fits = false;
+    bool tight = false;
     std::vector<std::pair<std::string, double>> at_peak{};
     std::vector<std::pair<std::string, double>> link_bytes{};
 

@@ -8,6 +8,18 @@
 
 namespace podsim::scenarios {
 
+std::string_view to_string(MemoryFit fit, bool stressed) {
+    switch (fit) {
+        case MemoryFit::fits:
+            return "fits";
+        case MemoryFit::tight:
+            return "tight";
+        case MemoryFit::does_not_fit:
+            break;
+    }
+    return stressed ? "does NOT fit" : "does not fit";
+}
+
 std::vector<MemoryChange> memory_changes(const workloads::StepProgram& program,
                                          const ChipRun& chip) {
     std::vector<MemoryChange> changes;

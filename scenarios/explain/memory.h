@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,24 @@ namespace podsim::scenarios {
 /// How far XLA's own peak may lie from this account, as a share of the capacity: what a compiler fuses, pads and reuses
 /// decides a few percent.
 inline constexpr double kMemoryBelief = 0.05;
+
+/// What an account may come to before it is sure that a step does not fit. Look-aheads that hold up to so much stay as they were
+/// asked for.
+inline sim::Bytes most_believed(sim::Bytes capacity) {
+    return (1 + kMemoryBelief) * capacity;
+}
+
+/// What an account says of the capacity. The words for it come from here alone.
+enum class MemoryFit { fits, tight, does_not_fit };
+/// `account`: MemoryUse, or what has the same members.
+template <class Account>
+MemoryFit fit_of(const Account& account) {
+    return account.tight  ? MemoryFit::tight
+           : account.fits ? MemoryFit::fits
+                          : MemoryFit::does_not_fit;
+}
+/// `fits`, `tight`, `does not fit`; where it is the news `does NOT fit`.
+std::string_view to_string(MemoryFit fit, bool stressed = false);
 
 /// What is held changes by so many bytes of a class.
 struct MemoryChange {

@@ -100,8 +100,9 @@ Checked check(const ScenarioSource& source, std::span<const std::string> setting
 }
 
 bool fits(std::span<const Checked> checked) {
-    return std::ranges::all_of(
-        checked, [](const Checked& each) { return !each.memory.has_value() || each.memory->fits; });
+    return std::ranges::all_of(checked, [](const Checked& each) {
+        return !each.memory.has_value() || fit_of(*each.memory) != MemoryFit::does_not_fit;
+    });
 }
 
 std::string check_text(std::span<const Checked> checked) {

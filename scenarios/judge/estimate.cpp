@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/explain/memory.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/table.h"
 
@@ -19,9 +20,9 @@ std::string loading_text(const workloads::WeightLoading& loading) {
 }  // namespace
 
 std::string memory_text(const OrderedMemory& memory) {
-    return fmt::format("{}: {} of {} at the peak in program order, {}{}",
-                       memory.fits ? "fits" : "does not fit", format_bytes(memory.peak),
-                       format_bytes(memory.capacity), format_percent(memory.peak / memory.capacity),
+    return fmt::format("{}: {} of {} at the peak in program order, {}{}", to_string(fit_of(memory)),
+                       format_bytes(memory.peak), format_bytes(memory.capacity),
+                       format_percent(memory.peak / memory.capacity),
                        memory.tight ? ", within the 5 % that no account decides" : "");
 }
 

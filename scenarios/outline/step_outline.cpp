@@ -216,7 +216,8 @@ void StepOutline::add_totals(const Totals& totals) {
 void StepOutline::outline_whole(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
-    programs_ = workloads::build_stages_that_fit(step.model, plan, hardware_.chip.usable_hbm());
+    programs_ = workloads::build_stages_that_fit(step.model, plan,
+                                                 most_believed(hardware_.chip.usable_hbm()));
     const bool shortened = plan.overlap.prefetch_layers < step.plan.overlap.prefetch_layers;
     double peak = 0;
     double kept = 0;

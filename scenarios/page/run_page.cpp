@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/advice/memory_report.h"
 #include "scenarios/page/inputs_json.h"
 #include "scenarios/page/roofline_json.h"
 #include "scenarios/page/timeline_json.h"
@@ -42,6 +43,8 @@ Page step_page(const Scenario& scenario, const StepResult& result, const Json& j
     if (page.extra["torus"].is_null()) {
         lost.emplace_back("The slice is too large to be drawn link by link.");
     }
+    page.extra["fit"] = memory_words(result.memory);
+    page.extra["look_ahead"] = look_ahead_words(result);
     page.extra["inputs"] = inputs_json(scenario, tree);
     page.extra["thinned"] = lost;
     return page;

@@ -84,6 +84,11 @@ constexpr QuantitySource kSources[] = {
     {"peak_memory_time",
      [](const S&, const R& r) { return Value(decimal_seconds(r.memory.peak_at)); }},
     {"prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.prefetch_layers); }},
+    {"asked_prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.asked_prefetch); }},
+    {"asked_prefetch_step_time",
+     [](const S&, const R& r) {
+         return r.with_asked_prefetch ? Value(decimal_seconds(*r.with_asked_prefetch)) : Value();
+     }},
     {"pipeline_stages",
      [](const S& s, const R&) { return Value(std::int64_t{s.step().plan.ways.pipeline}); }},
     {"pipeline_schedule",

@@ -112,12 +112,21 @@ std::string halves(const StepResult& result) {
     return text + '\n';
 }
 
+/// Whether it fits, where that is not sure, and what memory cost.
+std::string memory_verdict(const StepResult& result) {
+    const MemoryFit fit = fit_of(result.memory);
+    const std::string ahead =
+        result.prefetch_layers < result.asked_prefetch ? look_ahead_words(result) : "";
+    return (fit == MemoryFit::fits
+                ? ""
+                : fmt::format("  {} in the memory of a chip{} (see below)\n", to_string(fit, true),
+                              fit == MemoryFit::tight ? ": it may not fit" : "")) +
+           (ahead.empty() ? "" : fmt::format("  {}\n", ahead));
+}
+
 /// The verdict, a sentence a line.
 std::string diagnosis_text(const Scenario& scenario, const StepResult& result) {
-    std::string text =
-        result.memory.tight  ? "  tight in the memory of a chip: it may not fit (see below)\n"
-        : result.memory.fits ? ""
-                             : "  does NOT fit in the memory of a chip (see below)\n";
+    std::string text = memory_verdict(result);
     for (const std::string& sentence : diagnosis(result)) {
         text += "  " + sentence + '\n';
     }
@@ -211,7 +220,7 @@ std::string machine_lines(const StepResult& result) {
         busy.push_back(fmt::format("{} {:.0f} %", link.name, 100 * link.busy_fraction));
     }
     std::string text = busy.empty() ? "" : fmt::format("  busy: {}\n", fmt::join(busy, ", "));
-    if (result.memory.fits && !result.memory.tight) {
+    if (fit_of(result.memory) == MemoryFit::fits) {
         text += fmt::format("  fits: {} of {} at the peak, {:.1f} %\n",
                             format_bytes(result.memory.peak), format_bytes(result.memory.capacity),
                             100 * (result.memory.peak / result.memory.capacity));
@@ -331,7 +340,7 @@ std::string step_report(const Scenario& scenario, const StepResult& result,
             machine_lines(result),
     };
     const bool memory_asked = std::ranges::find(parts.sections, "memory") != parts.sections.end();
-    if ((!result.memory.fits || result.memory.tight) && !memory_asked) {
+    if (fit_of(result.memory) != MemoryFit::fits && !memory_asked) {
         sections.push_back(memory_report(scenario, result));
     }
     sections.push_back(parts.suggestions);

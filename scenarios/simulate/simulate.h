@@ -12,6 +12,7 @@
 
 #include "scenarios/simulate/collective_result.h"
 #include "scenarios/simulate/program_result.h"
+#include "scenarios/simulate/step_programs.h"
 #include "scenarios/simulate/step_result.h"
 #include "scenarios/spec/request.h"
 #include "scenarios/spec/scenario.h"
@@ -50,6 +51,8 @@ struct StepOptions {
     /// Hardware for which the order of operations is made (overlap.schedule: latency_hiding), where that is another
     /// than the step then runs on: what a changed machine costs with the order of the step as it is.
     const IdealHardware* compiled_for = nullptr;
+    /// Of weights; what a step that does not fit would take is known by LookAhead::asked.
+    LookAhead look_ahead = LookAhead::that_fits;
     /// Where the watch ends it while it explains: off, that is thrown; on, the step is the result, not explained
     /// (StepResult::explaining_stopped).
     bool keep_when_stopped = false;

@@ -76,6 +76,9 @@ private:
     void evaluate(StepResult& result) const;
     void count_flops(StepResult& result) const;
     void simulate_even(StepResult& result) const;
+    void simulate_asked_prefetch(StepResult& result) const;
+    [[nodiscard]] sim::Time time_of_variant(const Scenario& variant, std::string_view what,
+                                            LookAhead look_ahead, const StepResult& result) const;
     static void leave_unexplained(StepResult& result);
     [[nodiscard]] std::uint64_t most_played(const StepResult& result) const;
 
@@ -92,7 +95,8 @@ private:
 
 StepResult StepSimulation::run() {
     tell(options_.watch, Phase::building);
-    built_ = build_step_of(scenario_, shared_, options_.compiled_for, options_.watch);
+    built_ = build_step_of(scenario_, shared_, options_.compiled_for, options_.watch,
+                           options_.look_ahead);
     const bool looks_back = options_.explain || options_.keep_trail;
     const LoweredStep step = lowered(
         fold_ == Fold::automatic && looks_back ? Fold::axes_apart : fold_, options_.watch, memory_);
@@ -113,6 +117,7 @@ StepResult StepSimulation::run() {
     StepResult result;
     result.step_time = run.result.end;
     result.prefetch_layers = plan().overlap.prefetch_layers;
+    result.asked_prefetch = built_->asked_prefetch;
     result.events = run.result.events;
     result.played_events = run.result.played_events;
     result.simulated_chips = static_cast<int>(step.layout.simulated());
@@ -129,6 +134,7 @@ StepResult StepSimulation::run() {
             look_back(step, run, std::move(record), result);
         }
         simulate_even(result);
+        simulate_asked_prefetch(result);
     } catch (const Stopped&) {
         if (!options_.keep_when_stopped) {
             throw;
@@ -322,19 +328,35 @@ void StepSimulation::simulate_even(StepResult& result) const {
         return;
     }
     if (const std::optional<Scenario> even = with_even_work(scenario_)) {
-        PhaseWatch explaining(options_.watch, Phase::explaining);
-        RunLimit limit(explaining, RunLimit::kNone, most_played(result));
-        const StepOptions options{
-            .reuse = options_.reuse, .explain = false, .watch = &limit, .memory = &shared_};
-        try {
-            result.imbalance->even_step =
-                StepSimulation(*even, Fold::automatic, options).run().step_time;
-        } catch (const Stopped&) {
-            if (!limit.exceeded()) {
-                throw;
-            }
-            throw ExceedsLimit("uneven work");
+        result.imbalance->even_step =
+            time_of_variant(*even, "uneven work", LookAhead::that_fits, result);
+    }
+}
+
+void StepSimulation::simulate_asked_prefetch(StepResult& result) const {
+    if (result.explained && result.prefetch_layers < result.asked_prefetch) {
+        result.with_asked_prefetch =
+            time_of_variant(scenario_, "look-ahead", LookAhead::asked, result);
+    }
+}
+
+/// `what` the explanation lacks where that takes too long.
+sim::Time StepSimulation::time_of_variant(const Scenario& variant, std::string_view what,
+                                          LookAhead look_ahead, const StepResult& result) const {
+    PhaseWatch explaining(options_.watch, Phase::explaining);
+    RunLimit limit(explaining, RunLimit::kNone, most_played(result));
+    const StepOptions options{.reuse = options_.reuse,
+                              .explain = false,
+                              .look_ahead = look_ahead,
+                              .watch = &limit,
+                              .memory = &shared_};
+    try {
+        return StepSimulation(variant, Fold::automatic, options).run().step_time;
+    } catch (const Stopped&) {
+        if (!limit.exceeded()) {
+            throw;
         }
+        throw ExceedsLimit(std::string(what));
     }
 }
 

@@ -104,6 +104,9 @@ struct StepResult {
         reported{};  ///< of the chip that ends last, which all values of one chip are of
     std::string reported_member{};  ///< the same where members do unequal work: `context rank 3`
     double prefetch_layers = 0;     ///< in force after the memory bound
+    double asked_prefetch = 0;      ///< before it
+    /// What the step would take with that, if memory held it: where the bound lowered it, and the step is explained.
+    std::optional<sim::Time> with_asked_prefetch{};
     std::uint64_t events = 0;
     bool explained = false;           ///< gap and critical path are there
     bool explaining_stopped = false;  ///< they are not, since the watch ended that

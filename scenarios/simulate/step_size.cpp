@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "scenarios/explain/memory.h"
 #include "scenarios/footprint/run_memory.h"
 #include "scenarios/spec/training_step.h"
 #include "scenarios/text/format.h"
@@ -41,7 +42,7 @@ StepSize size_of_step(const Scenario& scenario) {
     if (step.plan.inference || size.microbatches < kManyTimes * few) {
         return size;
     }
-    const sim::Bytes hbm = scenario.hardware.chip.usable_hbm();
+    const sim::Bytes hbm = most_believed(scenario.hardware.chip.usable_hbm());
     const double one = operations_of(step, few, hbm);
     const double two = operations_of(step, 2 * few, hbm);
     size.of_each = (two - one) / few;

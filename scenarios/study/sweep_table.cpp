@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/explain/memory.h"
 #include "scenarios/study/pareto.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quote.h"
@@ -93,6 +94,11 @@ std::vector<std::string> result_cells(const SweepRow& row) {
     const auto text = [&](std::string_view quantity) {
         return quantity_text(quantity, number(quantity));
     };
+    struct Account {
+        bool fits;
+        bool tight;
+    };
+    const MemoryFit fit = fit_of(Account{number("fits") != 0, number("tight") != 0});
     return {text("step_time"),
             text("mfu"),
             format_percent(number("exposed_communication") / number("step_time")),
@@ -100,9 +106,7 @@ std::vector<std::string> result_cells(const SweepRow& row) {
             format_count(number("tokens_per_s")),
             text("peak_memory"),
             fmt::format("{}-bound{}", std::get<std::string>(row.value("bound")),
-                        number("tight") != 0  ? ", tight"
-                        : number("fits") != 0 ? ""
-                                              : ", does not fit")};
+                        fit == MemoryFit::fits ? "" : fmt::format(", {}", to_string(fit)))};
 }
 
 }  // namespace

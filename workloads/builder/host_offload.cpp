@@ -84,11 +84,11 @@ void HostOffload::fetch(Layer& layer) {
 }
 
 std::size_t HostOffload::awaits(const Layer& layer) const {
-    return weights_.first_at(static_cast<double>(layer.use) + 1 + prefetch_);
+    return weights_.first_at(static_cast<double>(layer.use) + 1 + fetch_);
 }
 
 std::size_t HostOffload::may_fetch(const Layer& layer) const {
-    return weights_.first_at(static_cast<double>(layer.back) - prefetch_);
+    return weights_.first_at(static_cast<double>(layer.back) - fetch_);
 }
 
 void HostOffload::begin_stretch() {

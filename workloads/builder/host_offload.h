@@ -1,10 +1,10 @@
 // Tensors that stay with the host between the forward and the backward pass.
 //
 // A tensor of a layer goes to the host when it is there, and leaves HBM when the transfer has ended and this pass has
-// read it. The first compute of use u waits for the transfers of use u - 1 - prefetch, so that at most prefetch + 1
+// read it. The first compute of use u waits for the transfers of use u - 1 - fetch, so that at most fetch + 1
 // layers' tensors are on their way. It comes back for the use of the layer's backward pass, as weights do: after the last
-// compute of the use prefetch + 1 before, and the first compute of the use waits for it. (With stretches, the first that
-// begins prefetch or more after the use's end; as the gather of the use's first stretch: weight_gathers.h.)
+// compute of the use fetch + 1 before, and the first compute of the use waits for it. (With stretches, the first that
+// begins fetch or more after the use's end; as the gather of the use's first stretch: weight_gathers.h.)
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class HostOffload {
 public:
     HostOffload(const Overlap& overlap, const WeightGathers& weights, const OpNames& names,
                 Chain& chain, HeldBuffers& buffers)
-        : prefetch_(overlap.prefetch_layers),
+        : fetch_(overlap.fetch_layers),
           weights_(weights),
           names_(names),
           chain_(chain),
@@ -60,7 +60,7 @@ private:
     OpIndex transfer(std::size_t use, std::string_view what, collectives::HostDirection direction,
                      BufferId buffer, Chain::Waits waits);
 
-    const double prefetch_;  ///< Overlap::prefetch_layers
+    const double fetch_;  ///< Overlap::fetch_layers
     const WeightGathers& weights_;
     const OpNames& names_;
     Chain& chain_;

@@ -24,14 +24,13 @@ sim::Bytes peak_of(const StepPrograms& programs) {
     return most;
 }
 
-/// Beyond the number of uses a further look ahead changes nothing.
+}  // namespace
+
 double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
     const auto uses = static_cast<double>((2 * model.layers + 2 + 6 * model.mtp_layers) *
                                           plan.batch.microbatches);
     return std::min(plan.overlap.prefetch_layers, uses);
 }
-
-}  // namespace
 
 std::vector<Ranks> ranks_of_programs(const ModelSpec& model, const TrainingPlan& plan) {
     std::vector<Ranks> all;

@@ -31,6 +31,9 @@ sim::Bytes peak_of_stages(const ModelSpec& model, const TrainingPlan& plan,
 sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
                            const StepPrograms& programs);
 
+/// The look-ahead that the plan asks for, at most the number of uses of weights: beyond it a further one changes nothing.
+double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan);
+
 /// The largest prefetch (at most that of the plan, at least 0) for which the program's memory
 /// in program order stays within `capacity`; 0 when none does. Decided before the run. In steps of a layer, or of a
 /// quarter where a layer's weights come in several pieces.

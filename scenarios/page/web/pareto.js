@@ -17,7 +17,9 @@ export function front(pairs) {
 
 async function addFront(parent, { id, title, axis, of, text, log }, rows, named) {
     const fits = rows.filter((row) => row.values['memory.fits'] !== false);
-    const misfits = rows.filter((row) => row.values['memory.fits'] === false);
+    const over = rows.filter((row) => row.values['memory.fits'] === false);
+    const misfits = over.filter((row) => !row.values['memory.tight']);
+    const tight = over.filter((row) => row.values['memory.tight']);
     const best = front(fits.map((row) => [of(row), row.values.step_time_s])).map((i) => fits[i]);
     const about = (row) => `${named(row)}<br>${time(row.values.step_time_s)}, ${text(of(row))}`;
     const points = (name, some, marker) => ({
@@ -46,6 +48,12 @@ async function addFront(parent, { id, title, axis, of, text, log }, rows, named)
                     size: 9,
                     symbol: 'x-thin',
                     line: { width: 2, color: kColours.grey },
+                }),
+                points('tight, may not fit', tight, {
+                    color: kColours.orange,
+                    size: 9,
+                    symbol: 'cross-thin',
+                    line: { width: 2, color: kColours.orange },
                 }),
                 {
                     type: 'scatter',
@@ -119,7 +127,7 @@ export async function addFronts(section, rows, named) {
         el(
             'p',
             { class: 'how' },
-            'A point is a setting. The line joins those that no other beats in both; settings that do not fit are crosses and never on it.',
+            'A point is a setting. The line joins those that no other beats in both; settings that do not fit, or may not, are crosses and never on it.',
         ),
     );
     const three = section.appendChild(el('div', { class: 'three' }));

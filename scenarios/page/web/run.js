@@ -13,20 +13,16 @@ import { kColours } from './theme.js';
 import { addTimelines } from './timeline.js';
 import { addWaterfall } from './waterfall.js';
 
-/// The sentences of the text report.
-function verdict(step) {
-    const { memory } = step;
-    const spare = memory.capacity - memory.peak;
-    const by = spare >= 0 ? `${bytes(spare)} to spare` : `${bytes(-spare)} too much`;
-    const fits = memory.tight
-        ? `is tight in memory, ${by}, less than the account is true to`
-        : spare >= 0
-          ? `fits with ${by}`
-          : `does not fit: ${by}`;
-    const lines = [`A step takes ${time(step.step)} on ${several(step.chips, 'chip')} of ${step.chip}.`]
-        .concat(step.diagnosis.map((sentence) => `${sentence[0].toUpperCase()}${sentence.slice(1)}.`))
-        .concat(fasterText(step) ? [fasterText(step)] : [])
-        .concat([`It ${fits}.`]);
+/// The sentences of the text report. fit, look_ahead: its words for memory.
+function verdict(step, { fit, look_ahead: lookAhead }) {
+    const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1)}.`;
+    const lines = [
+        `A step takes ${time(step.step)} on ${several(step.chips, 'chip')} of ${step.chip}.`,
+        ...step.diagnosis.map(sentence),
+        ...(step.faster.length > 0 ? [fasterText(step)] : []),
+        `It ${fit.startsWith('tight') ? 'is ' : ''}${fit}.`,
+        ...(lookAhead ? [sentence(lookAhead)] : []),
+    ];
     return el(
         'div',
         { class: 'verdict' },
@@ -36,7 +32,6 @@ function verdict(step) {
 
 /// `10 % faster saves of the step: compute 5.9 %, ...`
 function fasterText(step) {
-    if (step.faster.length === 0) return '';
     const texts = step.faster
         .slice()
         .sort((a, b) => b.saved_fraction - a.saved_fraction)
@@ -125,12 +120,12 @@ function adviceTable(id, caption, advice) {
     });
 }
 
-function summary(step) {
+function summary(step, extra) {
     const tokens = step.tokens ? `, ${count(step.tokens)} tokens` : '';
     const section = addSection(
         'summary',
         'Summary',
-        verdict(step),
+        verdict(step, extra),
         tiles(step),
         el(
             'p',
@@ -206,7 +201,7 @@ async function addTimes(step) {
 export async function runPage(page) {
     const step = stepOf(page.result);
     const { extra } = page;
-    summary(step);
+    summary(step, extra);
     await addTimes(step);
     if (step.gap.length > 0) {
         await addWaterfall(addSection('bound', 'Bound and simulation'), {

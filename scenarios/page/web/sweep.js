@@ -39,9 +39,11 @@ const named = (json, row) => row.settings.map((value, i) => `${json.varied[i].ke
 function verdict(json, rows) {
     const simulated = rows.filter((row) => !row.error);
     const fitting = simulated.filter((row) => row.values['memory.fits'] !== false);
+    const tight = simulated.filter((row) => row.values['memory.fits'] === false && row.values['memory.tight']);
+    const misfits = simulated.length - fitting.length - tight.length;
     const refused = rows.length - simulated.length;
     const best = fitting.slice().sort((a, b) => a.values.step_time_s - b.values.step_time_s)[0];
-    const head = `${several(rows.length, 'setting')} of ${json.scenario}${refused > 0 ? `, ${refused} of them refused` : ''}${simulated.length > fitting.length ? `, ${simulated.length - fitting.length} that do not fit` : ''}.`;
+    const head = `${several(rows.length, 'setting')} of ${json.scenario}${refused > 0 ? `, ${refused} of them refused` : ''}${misfits > 0 ? `, ${misfits} that do not fit` : ''}${tight.length > 0 ? `, ${tight.length} so tight that they may not fit` : ''}.`;
     if (!best) return `${head} None of them fits.`;
     const worst =
         fitting[fitting.length - 1] && fitting.reduce((a, b) => (a.values.step_time_s > b.values.step_time_s ? a : b));

@@ -15,8 +15,8 @@ namespace {
 std::vector<MemoryUse> memory_by_stage(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
-    plan.overlap.prefetch_layers =
-        workloads::prefetch_that_fits(step.model, plan, scenario.hardware.chip.usable_hbm());
+    plan.overlap.prefetch_layers = workloads::prefetch_that_fits(
+        step.model, plan, most_believed(scenario.hardware.chip.usable_hbm()));
     const workloads::StepPrograms programs = workloads::build_stages(step.model, plan);
     const StepRun run = run_step(
         lower_step(programs, AchievedHardware(scenario.hardware), step.mesh, Fold::automatic));

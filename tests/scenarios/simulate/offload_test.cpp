@@ -94,17 +94,40 @@ TEST(OffloadStep, ASlowLinkIsTheBoundAndOnTheCriticalPath) {
     EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
 }
 
-// Prefetch + 1 layers' tensors are in HBM at once, however slow the link is: the run never holds more
+// Fetch + 1 layers' tensors are in HBM at once, however slow the link is: the run never holds more
 // activations than program order does.
 TEST(OffloadStep, ASlowLinkHoldsUpTheStepAndNotTheMemory) {
     for (const double rate : {1e8, 1e10, 1e12}) {
         Scenario scenario = offloading({LayerTensor::input});
         scenario.hardware.chip.pcie_one_way.value = sim::BytesPerSecond(rate);
-        scenario.step().plan.overlap.prefetch_layers = 0;
+        scenario.step().plan.overlap.fetch_layers = 0;
         const StepResult result = simulate_step(scenario, Fold::automatic);
         for (const auto& [name, bytes] : result.memory.at_peak) {
             EXPECT_TRUE(name != "activations" || bytes.value() <= 2 * kRow) << rate;
         }
+    }
+}
+
+// When the first gather of weights was told to begin no sooner than its layer, so were the transfers from the host: a step
+// whose memory took its look-ahead waited for all of them. Layer 2's tensor comes back while layer 3's backward pass runs,
+// whatever the look-ahead of weights; with a fetch of 0 it begins after it.
+TEST(OffloadStep, FetchesAreNoLookAheadOfWeights) {
+    const auto fetch_of = [](double prefetch, int fetch) {
+        Scenario scenario = offloading({LayerTensor::input});
+        scenario.step().plan.overlap.prefetch_layers = prefetch;
+        scenario.step().plan.overlap.fetch_layers = fetch;
+        const StepResult result = simulate_step(scenario, Fold::automatic);
+        sim::Time last;  // of layer 3's backward pass
+        for (const Span& span : spans_of(result.reported_chip)) {
+            if (span.track == "compute" && span.name.starts_with("layer 3 backward")) {
+                last = std::max(last, span.end);
+            }
+        }
+        return last - span_of(result, "layer 2 backward fetch decoder_layer_input").start;
+    };
+    for (const double prefetch : {0.0, 1.0, 2.0}) {
+        EXPECT_GT(fetch_of(prefetch, 1).ps, 0) << prefetch;
+        EXPECT_LE(fetch_of(prefetch, 0).ps, 0) << prefetch;
     }
 }
 

@@ -35,6 +35,7 @@ std::vector<Range> ranges() {
         {"zero", [](auto& p, auto n) { p.zero = static_cast<int>(n); }, 0, 2},
         {"collectives_in_flight",
          [](auto& p, auto n) { p.overlap.collectives_in_flight = static_cast<int>(n); }, 0},
+        {"fetch_layers", [](auto& p, auto n) { p.overlap.fetch_layers = static_cast<int>(n); }, 0},
         {"prefetch_layers",
          [](auto& p, auto n) { p.overlap.prefetch_layers = static_cast<double>(n); }, 0}};
     for (const PlanAxis& row : kPlanAxes) {

@@ -83,6 +83,7 @@ TEST(SettingError, NamesTheSettingOfThePlan) {
          }},
         {"overlap.prefetch_layers", [](TrainingPlan& p) { p.overlap.prefetch_layers = -1; }},
         {"overlap.prefetch_layers", [](TrainingPlan& p) { p.overlap.prefetch_layers = 0.5; }},
+        {"overlap.fetch_layers", [](TrainingPlan& p) { p.overlap.fetch_layers = -1; }},
         {"overlap.reductions_in_flight",
          [](TrainingPlan& p) { p.overlap.reductions_in_flight = 0; }},
         {"overlap.collectives_in_flight",
