@@ -116,7 +116,7 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
         return kDone;  // what a shard left to others may be the best
     }
     err << "podsim search: no plan of this space fits what is asked; widen it, or ask for less\n";
-    // Of what misses a deadline or a budget it is not known whether it fits.
+    // It is not known whether a plan that misses a deadline or a budget fits.
     const bool of_memory = !answer.misses.empty() && answer.result.pruned == 0;
     return of_memory && options.is_set("fail-if-not-fit") ? kDoesNotFit : kBadInput;
 }

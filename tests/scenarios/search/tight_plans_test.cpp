@@ -102,13 +102,16 @@ TEST_F(TightPlans, LoseTies) {
         answers.add({{}, facts(50), sim::Time{1000}, 101, place});
     }
     EXPECT_TRUE(answers.best().front().tight());
+    // It is first, and no worse in anything that the front compares; yet the next may be the second best.
+    answers.add({{}, facts(40), sim::Time{1000}, 40, 50});
+    EXPECT_EQ(answers.best().front().place, 50U);
     const Candidate last{.bound = sim::Time{1000}, .mesh = 99};
     EXPECT_FALSE(answers.is_useless(facts(50), last));
     EXPECT_FALSE(answers.is_useless(facts(94), last));
     EXPECT_TRUE(answers.is_useless(facts(101), last));
     EXPECT_TRUE(answers.is_useless(facts(94), {.bound = sim::Time{1300}, .mesh = 99}));
     answers.add({last, facts(50), sim::Time{1000}, 94, 99});
-    EXPECT_EQ(answers.best().front().place, 99U);
+    EXPECT_EQ(answers.best()[1].place, 99U);
     answers.add({{}, facts(50), sim::Time{999}, 104, 100});
     EXPECT_EQ(answers.best().front().place, 100U);
 }

@@ -170,7 +170,7 @@ TEST_F(OwnPlanTest, IsARowWithItsPlace) {
     EXPECT_THAT(podsim({"search", file, "--no-explain", "--vary", "training.remat=none,full"}).out,
                 HasSubstr("(not in the space)\n"));
     // First of all.
-    ASSERT_EQ(podsim({"search", file, "--over", "mesh,remat", "--no-explain", "--jobs", "1",
+    ASSERT_EQ(podsim({"search", file, "--over", "mesh,prefetch", "--no-explain", "--jobs", "1",
                       "--jsonl", path("record")})
                   .status,
               0);
@@ -178,7 +178,7 @@ TEST_F(OwnPlanTest, IsARowWithItsPlace) {
     std::string first;
     std::getline(record, first);
     EXPECT_EQ(nlohmann::json::parse(first)["set"],
-              (nlohmann::json{"training.remat={offload: [qkv_proj]}", "mesh={fsdp: x y}"}));
+              (nlohmann::json{"overlap.prefetch_layers=1", "mesh={fsdp: x y}"}));
     const auto open = json({"--over", "remat", "--set", "batch.tokens=128001"});
     EXPECT_THAT(open["this_plan"]["refused"].get<std::string>(),
                 HasSubstr("tokens = N is not a multiple of sequence = N"));
