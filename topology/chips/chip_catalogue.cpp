@@ -289,11 +289,10 @@ ChipSpec tpu7x() {
                       "Google Cloud TPU documentation (JAX, jax/_src/tpu_info.py: 4.60e15)"},
         .cores = {2, kDocs},
         .devices = {2, kDocs},
-        .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.75e9),
-                      "assumption: no published figure, the (8, 128) x 4 ALUs and 1.75 GHz of a "
-                      "v5p core on 2 cores, with which the profiles were fitted (XLA, "
-                      "platform_info.py: 1.9 GHz in the default P-state, 15.6 TFLOP/s; the peaks "
-                      "of matmuls are those of state 7, 2.2 GHz)"},
+        .vpu_flops = {FlopsPerSecond(2 * 4096 * 1.9e9),
+                      "assumption: no published figure, the (8, 128) x 4 ALUs of a v5p core; "
+                      "derived: x 2 cores x 1.9 GHz, the default P-state (XLA, platform_info.py; "
+                      "the peaks of matmuls are those of state 7, 2.2 GHz)"},
         .vmem = {Bytes(128.0 * 1024 * 1024), "JAX, jax/_src/tpu_info.py (64 MiB a core)"},
         .hbm_capacity = {Bytes(192.0 * 1024 * 1024 * 1024),
                          "Google Cloud TPU documentation: 192 GiB, 96 of each chiplet"},

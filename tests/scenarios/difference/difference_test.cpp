@@ -300,7 +300,7 @@ TEST(Belief, GoesByTheErrorOfADifference) {
     other = figures(2098, 0, 0);
     other.tokens = 2;  // 1049 ms a token
     EXPECT_EQ(difference_of(a, other).belief, Belief::within);
-    const std::string error = "the 6.3 % within which 80 % of 101 published pairs were predicted";
+    const std::string error = "the 6.4 % within which 80 % of 101 published pairs were predicted";
     EXPECT_EQ(belief_text(difference_of(a, other)),
               "In chip time a token (+4.9 %) that is within " + error + ": try both on hardware.");
     EXPECT_EQ(belief_text(difference_of(a, figures(1071, 0, 0))), "That is beyond " + error + ".");
@@ -318,7 +318,7 @@ std::vector<Scenario> published() {
     return load_scenarios(steps);
 }
 
-constexpr double kAsItIs = 0.0626;
+constexpr double kAsItIs = 0.0641;
 
 TEST(RatioError, IsThatOfThePublishedPairs) {
     const std::vector<Scenario> scenarios = published();
@@ -333,7 +333,7 @@ TEST(RatioError, IsThatOfThePublishedPairs) {
     EXPECT_NEAR(ratio_errors(measurements, perfect).worst, 0, 1e-12);
     const RatioErrors errors = ratio_errors(measurements, simulated);
     EXPECT_EQ(errors.pairs, kRatioPairs);
-    // By the profile as it stands, which was fitted to these steps: 6.3 %, and the constant may not be below. The worst are
+    // By the profile as it stands, which was fitted to these steps: 6.4 %, and the constant may not be below. The worst are
     // GPT-3 in int8 on v6e, as a recipe and in MLPerf.
     EXPECT_NEAR(errors.four_of_five, kAsItIs, 0.0005);
     EXPECT_LE(errors.four_of_five, kRatioError + 0.0005);
