@@ -133,6 +133,14 @@ std::vector<std::string> warnings(const Scenario& scenario, const StepResult& re
                 axis.name));
         }
     }
+    const workloads::StoredWeights& stored = scenario.step().model.stored;
+    if (!stored.place.empty() && !scenario.step().plan.inference) {
+        warnings.push_back(fmt::format(
+            "{}: quantization_config ({}) is how weights are stored for inference; this step holds "
+            "parameters of {:g} bytes: training.parameters and training.precision say what it does",
+            stored.place, stored.unknown.empty() ? stored.how : stored.unknown,
+            scenario.step().plan.precision.parameters));
+    }
     return warnings;
 }
 

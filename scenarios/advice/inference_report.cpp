@@ -138,6 +138,18 @@ std::string runs_text(const workloads::TrainingPlan& plan) {
                                                     generated == 1 ? "" : "s"));
 }
 
+/// Of what a file says, the mean of all parameters.
+std::string weights_text(const Scenario& scenario) {
+    const workloads::Precision& precision = scenario.step().plan.precision;
+    if (precision.stored_alike()) {
+        return width_text(precision.parameters);
+    }
+    return fmt::format("{:.3g} B (layers {:.3g}, experts {:.3g}, tables {:.3g}: {}, {})",
+                       workloads::mean_stored_bytes(scenario.step().model, precision),
+                       precision.parameters, precision.stored_experts(), precision.stored_tables(),
+                       scenario.step().model.stored.place, scenario.step().model.stored.how);
+}
+
 std::string stored_text(const Scenario& scenario) {
     const workloads::TrainingPlan& plan = scenario.step().plan;
     const workloads::Inference& inference = *plan.inference;
@@ -150,7 +162,7 @@ std::string stored_text(const Scenario& scenario) {
                                   : ", the cache split over its tokens";
     return fmt::format(
         "{} matmuls of weights of {}, cache of {}{}{}{}{}{}", to_string(plan.precision.matmul),
-        width_text(plan.precision.parameters), width_text(inference.cache_element), split,
+        weights_text(scenario), width_text(inference.cache_element), split,
         block.q > 0 ? fmt::format(", new tokens in blocks of {} and {} keys", block.q, block.kv)
                     : "",
         plan.moe.whole ? ", whole experts on tensor ways" : "",

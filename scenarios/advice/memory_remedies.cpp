@@ -106,16 +106,16 @@ std::vector<Change> changes_of_inference(const TrainingPlan& plan) {
         add("inference.kv_cache", "int8", [](TrainingPlan& p) { p.inference->cache_element = 1; });
     }
     if (plan.precision.parameters > 1) {
-        add("inference.weights", "int8", [](TrainingPlan& p) { p.precision.parameters = 1; });
+        add("inference.weights", "int8", [](TrainingPlan& p) { p.precision.store(1); });
     }
     if (plan.precision.parameters > 0.5) {
-        add("inference.weights", "int4", [](TrainingPlan& p) { p.precision.parameters = 0.5; });
+        add("inference.weights", "int4", [](TrainingPlan& p) { p.precision.store(0.5); });
     }
     if (plan.precision.parameters > 1 && plan.inference->cache_element > 1) {
         changes.push_back({"inference.weights and inference.kv_cache: int8",
                            {"inference.weights=int8", "inference.kv_cache=int8"},
                            plan});
-        changes.back().plan.precision.parameters = 1;
+        changes.back().plan.precision.store(1);
         changes.back().plan.inference->cache_element = 1;
     }
     return changes;

@@ -193,15 +193,38 @@ workloads::ScoreBlock read_paged_blocks(const Reader& section) {
     return {.q = of("q"), .kv = of("kv")};
 }
 
-workloads::Precision read_stored(const Reader& section, const topology::ChipSpec& chip) {
+/// Without the key, what the model's own file says.
+void take_stored(const Reader& weights, const workloads::StoredWeights& stored,
+                 workloads::Precision& precision) {
+    if (weights.present() || stored.place.empty()) {
+        return;
+    }
+    if (!stored.known()) {
+        weights.refuse(fmt::format("quantization_config of {}: {}", stored.place, stored.unknown),
+                       "write inference.weights: bf16, fp32, int8, fp8, int4");
+        return;
+    }
+    precision.parameters = stored.dense;
+    precision.expert_parameters = stored.experts;
+    precision.table_parameters = stored.tables;
+    constexpr double kBits = 8;
+    weights.works_out_as(
+        fmt::format("{:.2f} bits of layers, {:.2f} of experts, {:.2f} of tables",
+                    stored.dense * kBits, stored.experts * kBits, stored.tables * kBits),
+        fmt::format("quantization_config of {}: {}", stored.place, stored.how));
+}
+
+workloads::Precision read_stored(const Reader& section, const topology::ChipSpec& chip,
+                                 const workloads::StoredWeights& stored) {
     workloads::Precision precision;
     precision.matmul = read_dtype(section["precision"], chip);
     precision.parameters = section["weights"].choose<double>(kStored, 2);
+    take_stored(section["weights"], stored, precision);
     precision.compute = section["activations"].choose<double>(kActivations, 2);
     precision.logits = 2;
     precision.scaling = workloads::Scaling::fixed;
     precision.stored_gather = true;
-    if (precision.matmul != workloads::MatmulDtype::bf16 && precision.parameters > 1) {
+    if (precision.matmul != workloads::MatmulDtype::bf16 && precision.parameters >= 2) {
         section["precision"].refuse(
             fmt::format("{} matmuls of weights that are stored wider", to_string(precision.matmul)),
             "write inference.weights: int8, fp8 or int4");
@@ -277,7 +300,7 @@ TrainingPlan read_inference(const Reader& root, const topology::DeviceMesh& mesh
     refuse_without_meaning(section, plan, model.latent.kv_rank > 0, root["serving"].said());
     read_served_experts(section, mesh, model, plan);
     plan.moe.cores = hardware.chip.cores.value;
-    plan.precision = read_stored(section, hardware.chip);
+    plan.precision = read_stored(section, hardware.chip, model.stored);
     plan.attention.vmem = hardware.chip.vmem.value / hardware.chip.cores.value;
     read_overlap(root["overlap"], mesh, hardware, model, plan);
     workloads::validate(plan, model, root.faults());

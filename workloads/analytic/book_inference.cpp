@@ -10,13 +10,28 @@ namespace podsim::workloads {
 
 namespace {
 
-/// Of all parameters, those of the routed experts.
-double experts_share(const ModelSpec& model, const ParameterCount& count) {
+/// All parameters as they are stored, the routed experts' among them (in bytes, or one by one where all are alike), and the mean bytes of
+/// one.
+struct StoredBytes {
+    double all = 0;
+    double experts = 0;
+    double element = 2;
+};
+StoredBytes stored_bytes(const ModelSpec& model, const ParameterCount& count,
+                         const Precision& precision) {
     double experts = 0;
     for (const auto& [kind, number] : layer_kinds(model)) {
         experts += static_cast<double>(number * count_layer(model, kind).experts);
     }
-    return experts / static_cast<double>(count.total);
+    const double layers = static_cast<double>(count.layers) - experts;
+    const double tables = static_cast<double>(count.total - count.layers);
+    if (precision.stored_alike()) {
+        return {layers + tables + experts, experts, precision.parameters};
+    }
+    const double of_experts = experts * precision.stored_experts();
+    const double all =
+        layers * precision.parameters + tables * precision.stored_tables() + of_experts;
+    return {all, of_experts, all / static_cast<double>(count.total)};
 }
 
 /// The share of a layer's experts that none of so many tokens takes.
@@ -46,12 +61,13 @@ BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
     }
     const auto tokens = static_cast<double>(inference.tokens());
     const double peak = rates.peak(plan.precision.matmul).value();
-    book.parameters = sim::Bytes(all * plan.precision.parameters);
+    const StoredBytes stored = stored_bytes(model, count, plan.precision);
+    book.parameters = sim::Bytes(all * stored.element);
     book.of_token = cache_bytes(model, 1, element);
     book.cached = sim::Bytes(read);
     book.cache = sim::Seconds(read / (chips * rates.hbm.value()));
     // Of the experts those that the step's tokens meet, in the mean.
-    const double read_share = 1 - experts_share(model, count) * missed(model, tokens);
+    const double read_share = 1 - stored.experts / stored.all * missed(model, tokens);
     book.weights = sim::Seconds(book.parameters.value() * read_share / (chips * rates.hbm.value()));
     book.flops = sim::Seconds(2 * tokens * active / (chips * peak));
     book.step = book.cache + std::max(book.flops, book.weights);
@@ -60,11 +76,15 @@ BookInference book_of_step(const ModelSpec& model, const TrainingPlan& plan,
                                ? static_cast<double>(model.experts.count) /
                                      static_cast<double>(model.experts.per_token)
                                : 1;
-    book.critical_batch = peak / rates.hbm.value() * plan.precision.parameters / 2 * experts;
+    book.critical_batch = peak / rates.hbm.value() * stored.element / 2 * experts;
     return book;
 }
 
 }  // namespace
+
+double mean_stored_bytes(const ModelSpec& model, const Precision& precision) {
+    return stored_bytes(model, count_parameters(model), precision).element;
+}
 
 BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, double chips,
                              const MachineRates& rates, double parameters) {

@@ -18,6 +18,7 @@
 
 namespace podsim::workloads {
 
+struct Precision;
 struct TrainingPlan;
 
 /// Times are sums over the steps of `generate`.
@@ -38,5 +39,7 @@ struct BookInference {
 /// `parameters`: P in place of the model's own count; 0: the model's.
 BookInference book_inference(const ModelSpec& model, const TrainingPlan& plan, double chips,
                              const MachineRates& rates, double parameters = 0);
+/// Bytes of a stored parameter in the mean of all.
+double mean_stored_bytes(const ModelSpec& model, const Precision& precision);
 
 }  // namespace podsim::workloads

@@ -10,10 +10,10 @@ namespace podsim::workloads {
 namespace {
 
 /// Bytes of a weight as it is read: as its gather over those axes brings it, or as it is stored.
-double element(const TrainingPlan& plan, bool PlanAxis::*shares, double gathered) {
+double element(const TrainingPlan& plan, bool PlanAxis::*shares, double gathered, double stored) {
     return !axes_with(shares, plan.ways).empty() ? gathered
            : plan.zero > 0                       ? plan.precision.copy()
-                                                 : plan.precision.parameters;
+                                                 : stored;
 }
 
 }  // namespace
@@ -61,10 +61,12 @@ LoadedWeights weights_of_layer(const ModelSpec& model, const TrainingPlan& plan,
             experts * std::min(1.0, tokens * static_cast<double>(model.experts.per_token) / held);
     }
     const double ways = plan.ways.of_matrix();
-    const double of_dense =
-        element(plan, &PlanAxis::shares_weights, plan.precision.weights()) / ways;
+    const double of_dense = element(plan, &PlanAxis::shares_weights, plan.precision.weights(),
+                                    plan.precision.parameters) /
+                            ways;
     const double of_experts =
-        element(plan, &PlanAxis::shares_experts, plan.precision.expert_weights()) /
+        element(plan, &PlanAxis::shares_experts, plan.precision.expert_weights(),
+                plan.precision.stored_experts()) /
         (ways * plan.ways.expert);
     const double dense_again = matmuls_again(model, plan.remat, kind, 0);
     const double experts_again = matmuls_again(model, plan.remat, kind, touched) - dense_again;
@@ -78,7 +80,8 @@ LoadedWeights weights_of_table(const ModelSpec& model, const TrainingPlan& plan)
     const double table =
         static_cast<double>(count_parameters(model).embedding) / plan.ways.of_matrix();
     const double read =
-        table * element(plan, &PlanAxis::shares_weights, plan.precision.plain_weights());
+        table * element(plan, &PlanAxis::shares_weights, plan.precision.plain_weights(),
+                        plan.precision.stored_tables());
     return {sim::Bytes(read), sim::Bytes(read + table * plan.precision.gradients)};
 }
 

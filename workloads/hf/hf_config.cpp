@@ -12,6 +12,7 @@
 #include "sim/base/nearest.h"
 #include "workloads/hf/hf_families.h"
 #include "workloads/hf/hf_keys.h"
+#include "workloads/hf_file/hf_quantization.h"
 
 namespace podsim::workloads {
 namespace {
@@ -259,6 +260,20 @@ void sort_keys(const HfConfig& config, HfReading& reading) {
     }
 }
 
+void note_stored(HfConfig& config, const StoredWeights& stored) {
+    constexpr double kBits = 8;
+    if (stored.known()) {
+        config.note(fmt::format(
+            "weights are stored in {:.2f} bits a parameter of layers, {:.2f} of experts, {:.2f} of "
+            "tables ({}), which inference "
+            "without inference.weights takes",
+            stored.dense * kBits, stored.experts * kBits, stored.tables * kBits, stored.how));
+    } else if (!stored.unknown.empty()) {
+        config.note(fmt::format("quantization_config: {}; inference needs inference.weights",
+                                stored.unknown));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> hf_family_names() {
@@ -295,6 +310,8 @@ HfReading read_hf_config_fully(const std::string& path) {
     } catch (const sim::InputError& error) {
         throw error.at(config.mark("hidden_size"));  // what no single key says
     }
+    model.stored = read_stored_weights(config, model);
+    note_stored(config, model.stored);
     sort_keys(config, reading);
     reading.notes = config.notes();
     return reading;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "workloads/hf/hf_json.h"
+#include "workloads/hf_file/hf_json.h"
 #include "workloads/models/model.h"
 
 namespace podsim::workloads {

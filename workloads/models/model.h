@@ -57,6 +57,20 @@ enum class Norm { rms, layer, bare };
 
 /// Symbols as in the reference text: L layers, D model width, F feed-forward width, N query heads,
 /// K key/value heads, H head width, V vocabulary.
+/// How a file stores the model's weights, where it says so (quantization_config): bytes of a parameter, scales and zero points counted, in the
+/// mean of those that podsim keeps apart.
+struct StoredWeights {
+    double dense =
+        0;  ///< of layers, but for routed experts; 0: the file says nothing, or what podsim cannot say
+    double experts = 0;     ///< routed
+    double tables = 0;      ///< embeddings, positions, unembedding, and the last norm
+    std::string how{};      ///< `compressed-tensors, 4 bits in groups of 32`
+    std::string unknown{};  ///< why podsim cannot say it
+    std::string place{};    ///< `config.json:12:3`
+    [[nodiscard]] bool known() const { return dense > 0; }
+    friend bool operator==(const StoredWeights&, const StoredWeights&) = default;
+};
+
 struct ModelSpec {
     std::string name;
     std::string source;  ///< the document the hyperparameters come from
@@ -95,6 +109,7 @@ struct ModelSpec {
     /// Layers behind the last that predict further tokens in training (multi-token prediction; DeepSeek-V3, 2024, eq. 21 to
     /// 23), each like the last layer, with a 2 D x D projection of two normed rows before it, and the model's own tables.
     std::int64_t mtp_layers = 0;
+    StoredWeights stored{};  ///< nothing of models by name
     std::int64_t published_parameters =
         0;  ///< the published count, which the shapes must give; 0: none known
     std::int64_t published_rounding = 0;  ///< how far a rounded published count may be off

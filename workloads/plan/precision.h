@@ -30,11 +30,13 @@ constexpr std::string_view to_string(Scaling scaling) {
 /// Bytes of one element of each kind of state, and what projections and MLPs multiply. Attention's dot products,
 /// the router and the unembedding are bf16 in every precision; so are activations between operations.
 struct Precision {
-    double compute = 2;                      ///< activations, other gathered weights (bf16)
-    double parameters = 2;                   ///< stored parameters
-    double gradients = 2;                    ///< gradients, as stored and as reduced
-    double optimizer_moment = 4;             ///< each of Adam's two moments
-    double logits = 2;                       ///< logits and their gradient, as written and read
+    double compute = 2;            ///< activations, other gathered weights (bf16)
+    double parameters = 2;         ///< stored parameters
+    double expert_parameters = 0;  ///< of inference: stored routed experts; 0: as others
+    double table_parameters = 0;   ///< of inference: embeddings and unembedding; 0: as others
+    double gradients = 2;          ///< gradients, as stored and as reduced
+    double optimizer_moment = 4;   ///< each of Adam's two moments
+    double logits = 2;             ///< logits and their gradient, as written and read
     MatmulDtype matmul = MatmulDtype::bf16;  ///< all three matmuls of projections, MLPs and experts
     Scaling scaling = Scaling::delayed;      ///< of quantised matmuls
     /// Dense weights are quantised as shards, and a gather moves 1 byte an element: what an operand's elements go through
@@ -47,10 +49,26 @@ struct Precision {
     /// Dense matrices whose backward matmuls, both, are bf16 though the forward one is quantised.
     MatrixSet bf16_backward{};
 
+    [[nodiscard]] double stored_experts() const {
+        return expert_parameters > 0 ? expert_parameters : parameters;
+    }
+    [[nodiscard]] double stored_tables() const {
+        return table_parameters > 0 ? table_parameters : parameters;
+    }
+    [[nodiscard]] bool stored_alike() const {
+        return expert_parameters == 0 && table_parameters == 0;
+    }
+    /// All alike.
+    void store(double element) {
+        parameters = element;
+        expert_parameters = table_parameters = 0;
+    }
     /// An element of a layer's dense weights, as gathered forward.
     [[nodiscard]] double weights() const { return gathered(quantised_gather); }
     /// The same of routed experts.
-    [[nodiscard]] double expert_weights() const { return gathered(quantised_expert_gather); }
+    [[nodiscard]] double expert_weights() const {
+        return stored_gather ? stored_experts() : gathered(quantised_expert_gather);
+    }
     /// An element of a dense matrix, as gathered backward, where its forward matmul may run `again`: a dynamic scale is that of
     /// what a matmul contracts, the other axis in the gradient of rows, so that each of the two has a copy of its own.
     [[nodiscard]] double weights_backward(Matrix matrix, bool again) const {
@@ -62,7 +80,7 @@ struct Precision {
         return expert_weights() + (quantised_expert_gather ? copy_again(again) : 0);
     }
     /// Of weights that are multiplied in bf16: of tables, and in the backward pass of `bf16_backward`.
-    [[nodiscard]] double plain_weights() const { return stored_gather ? parameters : compute; }
+    [[nodiscard]] double plain_weights() const { return stored_gather ? stored_tables() : compute; }
     /// Whether a matmul in the plan's precision looks for its operands' largest magnitudes.
     [[nodiscard]] bool finds_scales() const {
         return matmul != MatmulDtype::bf16 && scaling == Scaling::dynamic;

@@ -106,8 +106,10 @@ Shard::Experts experts_of(const Shard& shard, const Experts& model, const Traini
     }
     experts.gathered = !axes_with(&PlanAxis::shares_experts, plan.ways).empty();
     experts.quantised = (experts.gathered && plan.precision.quantised_expert_gather) ||
-                        (plan.inference && plan.precision.parameters <= 1);
-    experts.weight_bytes = experts.gathered ? plan.precision.expert_weights() : held;
+                        (plan.inference && plan.precision.stored_experts() < 2);
+    experts.weight_bytes = experts.gathered ? plan.precision.expert_weights()
+                           : plan.inference ? plan.precision.stored_experts()
+                                            : held;
     experts.copies = shard.tokens * static_cast<double>(model.per_token) * load;
     const double of_rank =
         plan.experts.uneven() ? plan.experts.loads[static_cast<std::size_t>(rank)] : 1;
@@ -152,7 +154,7 @@ void take_inference(Shard& shard, const ModelSpec& model, const AttentionSizes& 
                              plan.ways.cache, plan.inference->split};
     shard.kv_heads = static_cast<double>(layout.most_heads());
     shard.kv_split_by_columns = false;
-    shard.weights_quantised = shard.weights_quantised || plan.precision.parameters <= 1;
+    shard.weights_quantised = shard.weights_quantised || plan.precision.parameters < 2;
 }
 
 }  // namespace
@@ -178,6 +180,7 @@ Shard make_shard(const ModelSpec& model, const TrainingPlan& plan, const Ranks& 
     shard.weight_bytes = shard.weights_gathered ? plan.precision.weights() : held;
     shard.plain_weight_bytes = shard.weights_gathered ? plan.precision.plain_weights() : held;
     if (plan.inference) {
+        shard.plain_weight_bytes = plan.precision.stored_tables();
         take_inference(shard, model, sizes, plan);
     }
     if (model.latent.kv_rank > 0) {

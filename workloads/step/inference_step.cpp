@@ -54,11 +54,20 @@ public:
 
 private:
     void hold_parameters() {
-        double held = parts_.sharding.local(layout_.weights());
+        const Precision& bytes = plan_.precision;
+        const Weights held = layout_.weights();
+        const bool both = layout_.tied() && layout_.first() && layout_.last();
+        const double tables = (layout_.first() ? layout_.embedding_parameters() : 0) +
+                              (layout_.last() && !both ? layout_.unembedding_parameters() : 0);
+        double all = bytes.stored_alike()
+                         ? parts_.sharding.local(held) * bytes.parameters
+                         : parts_.sharding.local(Weights{(held.dense - tables) * bytes.parameters +
+                                                             tables * bytes.stored_tables(),
+                                                         held.experts * bytes.stored_experts()});
         if (model_.latent.kv_rank == 0) {
-            held += repeated_heads() / parts_.sharding.dense_ways();
+            all += repeated_heads() / parts_.sharding.dense_ways() * bytes.parameters;
         }
-        parts_.buffers.hold(MemoryClass::parameters, held * plan_.precision.parameters, kWholeStep);
+        parts_.buffers.hold(MemoryClass::parameters, all, kWholeStep);
     }
 
     /// How many layers of each kind this stage has.

@@ -1,4 +1,4 @@
-#include "workloads/hf/hf_json.h"
+#include "workloads/hf_file/hf_json.h"
 
 #include <algorithm>
 #include <array>
@@ -275,6 +275,22 @@ const json* HfConfig::find(const char* key) {
     asked_.insert(key);
     const auto entry = root_.find(key);
     return entry == root_.end() || entry->is_null() ? nullptr : &*entry;
+}
+
+std::pair<const json*, sim::SourceMark> HfConfig::find_anywhere(
+    std::initializer_list<const char*> keys) {
+    const std::vector<KeyPlace> around = nested_ ? keys_of(text_, 0) : std::vector<KeyPlace>{};
+    for (const char* const key : keys) {
+        if (const json* const here = root_.contains(key) ? find(key) : nullptr) {
+            return {here, mark(key)};
+        }
+        const auto entry = wrapper_.find(key);
+        if (nested_ && entry != wrapper_.end() && !entry->is_null()) {
+            const auto place = std::ranges::find(around, key, &KeyPlace::key);
+            return {&*entry, mark_at(path_, text_, place->offset)};
+        }
+    }
+    return {nullptr, {}};
 }
 
 std::optional<std::int64_t> HfConfig::whole(const char* key, std::int64_t limit,

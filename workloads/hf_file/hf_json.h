@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -45,6 +47,10 @@ public:
 
     /// The value of a key; nothing when it is missing or null.
     [[nodiscard]] const nlohmann::json* find(const char* key);
+
+    /// The value of the first of these keys, here or around the object that was entered, and where it stands.
+    [[nodiscard]] std::pair<const nlohmann::json*, sim::SourceMark> find_anywhere(
+        std::initializer_list<const char*> keys);
 
     /// A whole number from `least` to `limit`.
     [[nodiscard]] std::optional<std::int64_t> whole(const char* key, std::int64_t limit,
