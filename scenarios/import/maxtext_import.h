@@ -87,6 +87,9 @@ MaxTextBatch maxtext_batch(MaxTextSettings& settings, const MaxTextMachine& mach
 std::vector<std::string> maxtext_microbatches(MaxTextSettings& settings, const MaxTextBatch& batch,
                                               const MaxTextModel& model, std::int64_t stages,
                                               std::vector<std::string>& notes);
+/// `gradient_reduction: each`, of several microbatches with data parallelism and no pipeline (maxtext_reduction.cpp); empty otherwise.
+std::string maxtext_reduction(MaxTextSettings& settings, const MaxTextBatch& batch,
+                              const MaxTextMesh& mesh, std::vector<std::string>& notes);
 /// `training: {...}` and `overlap: {...}`, two lines, with these parts of the first.
 std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& machine,
                              const MaxTextModel& model, const MaxTextBatch& batch,

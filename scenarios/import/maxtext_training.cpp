@@ -352,6 +352,9 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& ma
         parts.emplace_back("zero: 1");
     }
     parts.insert(parts.end(), pieces.begin(), pieces.end());
+    if (std::string when = maxtext_reduction(settings, batch, mesh, notes); !when.empty()) {
+        parts.push_back(std::move(when));
+    }
     const bool loop = settings.flag("scan_layers", true);
     return fmt::format("training: {{{}}}\noverlap: {{weights: block{}}}\n", fmt::join(parts, ", "),
                        loop ? ", layers: loop" : "");

@@ -13,6 +13,7 @@
 namespace podsim::scenarios {
 namespace {
 
+using workloads::GradientReduction;
 using workloads::Optimizer;
 using workloads::PipelineSchedule;
 using workloads::TrainingPlan;
@@ -28,6 +29,10 @@ constexpr std::pair<std::string_view, PipelineSchedule> kSchedules[] = {
     {"1f1b", PipelineSchedule::one_f_one_b},
     {"interleaved", PipelineSchedule::interleaved},
     {"zero_bubble", PipelineSchedule::zero_bubble}};
+constexpr std::pair<std::string_view, GradientReduction> kReductions[] = {
+    {"each", GradientReduction::each},
+    {"data_once", GradientReduction::data_once},
+    {"once", GradientReduction::once}};
 constexpr std::pair<std::string_view, bool> kParts[] = {{"all", false}, {"layers", true}};
 constexpr std::pair<std::string_view, bool> kSteps[] = {{"train", false}, {"evaluate", true}};
 
@@ -35,6 +40,24 @@ void refuse_zero_3(const Reader& zero) {
     if (zero.present() && zero.node().text == "3") {
         zero.refuse("ZeRO-3 is the mesh axis fsdp", "write its ways as mesh.fsdp");
     }
+}
+
+/// Without a word as XLA's automatic sharding has it on TPU. Gradients of parts of the batch (a loop) are reduced where they are made; the pass
+/// while-loop-all-reduce-code-motion moves an AllReduce behind the loop whose result is added to a sum and nothing else. That of a layer in a loop
+/// of layers goes into a stack of all layers' instead, and stays. A ReduceScatter stays too (moving it is an option of XLA's for
+/// GPUs). Pipelines, whose loop over microbatches has a stage's layers one by one, are among the former.
+/// Source: openxla/xla, xla/service/while_loop_all_reduce_code_motion.cc (IsAllReduceMovable); TPUs run it by default: openxla/xla#49143.
+GradientReduction read_reduction(const Reader& key, const TrainingPlan& plan) {
+    const bool stacked = plan.overlap.layer_loop && plan.ways.pipeline == 1;
+    const auto read = key.choose<GradientReduction>(
+        kReductions, stacked ? GradientReduction::each : GradientReduction::data_once);
+    key.check({"training.zero"}, [&] {
+        if (key.present() && plan.zero == 2 && read != GradientReduction::each) {
+            key.refuse("zero: 2 scatters the gradients of every microbatch over data",
+                       "leave it out, or write each, or zero: 1");
+        }
+    });
+    return read;
 }
 
 }  // namespace
@@ -82,6 +105,7 @@ TrainingPlan read_plan(const Reader& root, const topology::DeviceMesh& mesh,
     refuse_zero_3(training["zero"]);
     plan.zero = static_cast<int>(training["zero"].whole(0, 2, 0));
     read_overlap(root["overlap"], mesh, hardware, model, plan);
+    plan.reduction = read_reduction(training["gradient_reduction"], plan);
     workloads::validate(plan, model, root.faults());
     return plan;
 }

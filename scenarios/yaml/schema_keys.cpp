@@ -214,6 +214,8 @@ constexpr KeySpec kKeys[] = {
      "kept in the host's memory, there and back over PCIe: the same names"},
     {"training.step", kText, "train", "train", "train, or evaluate: the forward pass and the loss alone"},
     {"training.microbatches", kText, "8", "1", "parts of the batch, one after the other; gradients add up over them"},
+    {"training.gradient_reduction", kText, "data_once", "each in a loop of layers, else data_once",
+     "of microbatches, gradients are reduced: each (behind every one), data_once (over data behind the last), once (all behind the last)"},
     {"training.schedule", kText, "1f1b", "1f1b", "of a pipeline: gpipe, 1f1b, interleaved, zero_bubble (ZB-H1)"},
     {"training.chunks", kText, "2", "1", "interleaved: runs of layers that each stage has"},
     {"training.parts", kText, "layers", "all", "all, or layers: no embedding, unembedding, loss and optimizer"},

@@ -135,6 +135,8 @@ def training(random, ways, layers):
             made["chunks"] = 2
     else:
         maybe(random, 0.15, made, "microbatches", 2, 4)
+    if made.get("zero") != 2:
+        maybe(random, 0.3, made, "gradient_reduction", "each", "data_once", "once")
     return made
 
 

@@ -299,6 +299,8 @@ inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
         plan.overlap.layer_loop = random.from(0, 3) == 0;
         plan.zero = random.from(0, 2);
         plan.batch.microbatches = random.from(1, 3);
+        Random aside = random;
+        plan.reduction = static_cast<GradientReduction>(aside.from(0, 2));
         plan.overlap.collectives_in_flight = random.from(0, 3);
         if (random.coin()) {
             plan.overlap.bucket = sim::Bytes(random.from(1000, 200000));

@@ -86,11 +86,15 @@ private:
         return over(expert_weight_axes_, parameters / (tensor_ * plan_.ways.expert) * element);
     }
     [[nodiscard]] double reduced_over_data(double parameters) const;
+    /// Bytes that the ReduceScatter of a gradient's element takes for each microbatch.
+    [[nodiscard]] double scattered_element() const {
+        return plan_.precision.gradients / (plan_.reduces_once() ? plan_.batch.microbatches : 1);
+    }
     [[nodiscard]] double scatter(double parameters) const {
-        return gather(parameters, plan_.precision.gradients) + reduced_over_data(parameters);
+        return gather(parameters, scattered_element()) + reduced_over_data(parameters);
     }
     [[nodiscard]] double expert_scatter(double parameters) const {
-        return expert_gather(parameters, plan_.precision.gradients) + reduced_over_data(parameters);
+        return expert_gather(parameters, scattered_element()) + reduced_over_data(parameters);
     }
     [[nodiscard]] double columns(double width) const {
         return over({axis::tensor_transpose}, tokens_ * width / plan_.ways.tensor * compute_);
@@ -194,8 +198,9 @@ BookStep::Parts BookStep::parts_over(const std::vector<std::string>& names, doub
 }
 
 double BookStep::reduced_over_data(double parameters) const {
-    const double reductions = plan_.zero > 0 ? 1 : 2;
-    const int times = plan_.zero == 2 ? 1 : plan_.batch.microbatches;  // ZeRO-2: in each of them
+    const bool in_each = plan_.zero == 2 || plan_.all_reduces_each();
+    const double reductions = plan_.zero > 0 && !plan_.all_reduces_each() ? 1 : 2;
+    const int times = in_each ? 1 : plan_.batch.microbatches;
     return over({axis::data},
                 reductions * parameters / (tensor_ * shards_ * times) * plan_.precision.gradients);
 }

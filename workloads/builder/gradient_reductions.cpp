@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "workloads/chain/op_names.h"
-#include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
 #include "workloads/program/axis_names.h"
 #include "workloads/work/work.h"
@@ -27,10 +23,12 @@ GradientReductions::GradientReductions(const TrainingPlan& plan, const WeightSha
       dense_{"gradients", sharding.dense_axes(), sharding.dense_ways()},
       experts_{"expert gradients", sharding.expert_axes(), sharding.expert_ways()} {}
 
-// ---- groups
-
 bool GradientReductions::add_up_whole(const std::vector<std::string>& axes) const {
-    return axes.empty() && plan_.zero < 2;
+    if (plan_.zero == 2) {
+        return false;
+    }
+    const bool in_each = plan_.all_reduces_each() && plan_.ways.data > 1;
+    return axes.empty() ? !in_each : plan_.reduces_once();
 }
 
 void GradientReductions::reduce(const Weights& weights, const Gradients& unreduced) {
@@ -142,8 +140,6 @@ void GradientReductions::reduce_group(const std::string& name, const Weights& we
     }
 }
 
-// ---- buckets
-
 void GradientReductions::fill(Bucket& bucket, Bucket::Part part) {
     if (part.bytes > 0) {
         bucket.bytes += part.bytes;
@@ -178,6 +174,14 @@ void GradientReductions::release_whole(Taken& taken, OpIndex after) {
 }
 
 OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::string_view label) {
+    Taken taken = take(bucket, bytes);
+    const bool first = taken.microbatch == 0;
+    const bool last = taken.microbatch == plan_.batch.microbatches - 1;
+    const bool once = plan_.reduces_once();
+    OpIndex end = chain_.last_compute();
+    if (once && !last) {
+        return end;  // they add up
+    }
     const bool whole = plan_.overlap.bucket == sim::Bytes::infinity();
     const std::string suffix = whole ? "" : fmt::format(" bucket {}", bucket.number++);
     const auto reduction = [&](std::string_view verb, Operation operation,
@@ -188,43 +192,50 @@ OpIndex GradientReductions::reduce_bucket(Bucket& bucket, double bytes, std::str
             {operation, Purpose::gradients, axes, sim::Bytes(size)},
             {std::move(needs), {}, {after}});
     };
-    Taken taken = take(bucket, bytes);
-    const bool first = taken.microbatch == 0;
-    const bool last = taken.microbatch == plan_.batch.microbatches - 1;
-    OpIndex end = chain_.last_compute();
     Sources made = taken.written_by;
     const bool scatters = !bucket.axes.empty();
+    const auto with_earlier = [&](bool scattered) {
+        for (const Sums* sums : taken.sums) {
+            made = std::move(made) + (scattered ? sums->shards : sums->whole.written_by);
+        }
+    };
     const bool shards = plan_.zero == 2;
+    const bool in_each = plan_.all_reduces_each() && plan_.ways.data > 1;
     const double shard = bytes / bucket.ways;
     if (scatters) {
+        if (once) {
+            with_earlier(false);
+        }
         end = reduction("reduce-scatter", Operation::reduce_scatter, bucket.axes, bytes, made, end);
         made = {end};
         release_whole(taken, end);
-        if (first || shards) {
+        if (first || shards || once || in_each) {
             taken.whole.push_back(buffers_.hold(MemoryClass::gradients, shard, end));
         }
         for (Sums* sums : taken.sums) {
             sums->shards.push_back(end);
         }
     }
+    const char* const verb = scatters ? "scatter shards of" : "reduce-scatter";
     if (plan_.ways.data > 1 && shards) {
-        end = reduction(scatters ? "scatter shards of" : "reduce-scatter",
-                        Operation::reduce_scatter, {axis::data}, shard, made, end);
+        end = reduction(verb, Operation::reduce_scatter, {axis::data}, shard, made, end);
         made = {end};
         release_whole(taken, end);
         if (first) {
             buffers_.hold(MemoryClass::gradients, shard / plan_.ways.data, end);
         }
-    } else if (plan_.ways.data > 1 && last) {
+    } else if (plan_.ways.data > 1 && (last || in_each)) {
         const OpIndex in_turn = end;
-        for (const Sums* sums : taken.sums) {
-            made = std::move(made) + (scatters ? sums->shards : sums->whole.written_by);
+        if (!in_each) {
+            with_earlier(scatters);
         }
-        end = plan_.zero == 1
-                  ? reduction(scatters ? "scatter shards of" : "reduce-scatter",
-                              Operation::reduce_scatter, {axis::data}, shard, made, end)
+        end = plan_.zero == 1 && !in_each
+                  ? reduction(verb, Operation::reduce_scatter, {axis::data}, shard, made, end)
                   : reduction("all-reduce", Operation::all_reduce, {axis::data}, shard, made, end);
         made = {end};
+        if (in_each && !first) {
+            release_whole(taken, end);  // added to those of the first microbatch
+        }
         if (plan_.overlap.layer_loop && plan_.overlap.data_runs_on) {
             next_turn_.push_back(end);
             end = in_turn;
@@ -284,106 +295,6 @@ Sources GradientReductions::reduced() const {
         ops = std::move(ops) + sums.reduced;
     }
     return ops;
-}
-
-// ---- the end of the step
-
-void GradientReductions::reduce_rest() {
-    names_.set_pass(Pass::backward);
-    if (waiting()) {
-        flush();
-    }
-}
-
-void GradientReductions::optimize(double parameters, const std::vector<WeightUse>& uses) {
-    reduce_rest();
-    names_.set_pass(Pass::optimizer);
-    wait_for_reductions(0);
-    Sources needs = reduced();
-    if (plan_.clips_gradients) {
-        needs = norm(parameters, std::move(needs));
-    }
-    if (plan_.zero > 0) {
-        optimize_shards(parameters, uses, std::move(needs));
-    } else {
-        chain_.compute(
-            "update",
-            optimizer_update(sharding_.local(parameters), plan_.optimizer, plan_.precision),
-            std::move(needs));
-    }
-}
-
-Sources GradientReductions::norm(double parameters, Sources needs) {
-    constexpr double kSum = 4;  // bytes
-    const bool scattered = plan_.zero > 0;
-    const double held = sharding_.local(parameters) / (scattered ? plan_.ways.data : 1);
-    const OpIndex squares =
-        chain_.compute("gradient norm", gradient_norm(held, plan_.precision), std::move(needs));
-    std::vector<std::string> axes;
-    for (const PlanAxis& row : kPlanAxes) {
-        const bool alike = row.name == axis::pipeline || (row.name == axis::data && !scattered);
-        if (plan_.ways.*row.ways > 1 && !alike) {
-            axes.emplace_back(row.name);
-        }
-    }
-    return axes.empty() ? Sources{squares}
-                        : Sources{chain_.blocking(
-                              "reduce gradient norm",
-                              {Operation::all_reduce, Purpose::gradients, axes, sim::Bytes(kSum)},
-                              {squares})};
-}
-
-void GradientReductions::optimize_shards(double parameters, const std::vector<WeightUse>& uses,
-                                         Sources needs) {
-    const Precision& bytes = plan_.precision;
-    const double written = bytes.parameters > bytes.copy() ? bytes.copy() : 0;
-    std::vector<const WeightUse*> groups;
-    std::unordered_set<std::string_view> seen;
-    for (const WeightUse& use : uses) {
-        if (!use.of_another && seen.insert(use.part).second) {
-            groups.push_back(&use);
-        }
-    }
-    double twice = -parameters;  // a tied table is in two groups: it is updated in the first
-    for (const WeightUse* use : groups) {
-        twice += use->weights.total();
-    }
-    for (const WeightUse* use : groups) {
-        const double updated = use->weights.total() - (use->part == kUnembeddingPart ? twice : 0);
-        names_.set_layer(use->layer);
-        const OpIndex update =
-            chain_.compute(words("update", use->part),
-                           optimizer_update(sharding_.local(updated) / plan_.ways.data,
-                                            plan_.optimizer, bytes, written),
-                           needs);
-        if (use == groups.front()) {
-            needs = {update};
-        }
-        chain_.collective(names_.label(words("gather", use->part)),
-                          {Operation::all_gather,
-                           Purpose::weights,
-                           {axis::data},
-                           sim::Bytes(sharding_.local(updated) * bytes.copy())},
-                          {{update}, {}, {update}});
-    }
-}
-
-void GradientReductions::exchange(const std::string& group, double parameters, const Handover& ours,
-                                  const Handover& theirs) {
-    const double bytes = sharding_.local(parameters) * plan_.precision.gradients /
-                         (plan_.zero > 0 ? plan_.ways.data : 1);
-    Handover sent = ours;
-    Handover received = theirs;
-    sent.bytes = received.bytes = sim::Bytes(bytes);
-    flush();
-    Sources after = pending();
-    std::ranges::sort(after);
-    chain_.beside(names_.label("send gradients"), sent, {sums_.at(group).reduced, {}, after});
-    const OpIndex end =
-        chain_.beside(names_.label("receive gradients"), received, {{}, {}, std::move(after)});
-    buffers_.hold(MemoryClass::gradients, bytes, end);
-    reductions_.back().push_back(end);
-    sums_.at(group).reduced.push_back(end);
 }
 
 }  // namespace podsim::workloads

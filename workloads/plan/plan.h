@@ -40,6 +40,14 @@ struct SelfAttention {
     friend bool operator==(const SelfAttention&, const SelfAttention&) = default;
 };
 
+/// When the gradients of several microbatches are reduced. Three programs do it in three ways (PyTorch's FSDP2 has all of them:
+/// set_requires_gradient_sync, set_requires_all_reduce).
+enum class GradientReduction {
+    each,       ///< behind every microbatch, over all axes; what is reduced adds up
+    data_once,  ///< over fsdp and context behind every microbatch, over data once, behind the last one
+    once        ///< over all of them once: whole gradients of the chip's weights add up in HBM
+};
+
 struct TrainingPlan {
     Batch batch;
     Ways ways;
@@ -61,6 +69,8 @@ struct TrainingPlan {
     /// microbatch m, so that a way keeps its share alone (2): with P bytes of each, 2 P or (m + 1) P of them and of the
     /// updated parameters, which are gathered a group at a time behind that group's update.
     int zero = 0;
+    /// Of one microbatch, and of ZeRO-2, which is `each`, all are the same.
+    GradientReduction reduction = GradientReduction::data_once;
     /// No embedding, unembedding, loss or optimizer: stages that are alike, as formulas have them.
     bool layers_only = false;
     /// The forward pass and the loss alone: an evaluation step. Nothing is saved, no gradients are made.
@@ -68,6 +78,16 @@ struct TrainingPlan {
     /// A step of inference in place of training: forward alone, with a cache. `batch` has its new tokens.
     std::optional<Inference> inference{};
     friend bool operator==(const TrainingPlan&, const TrainingPlan&) = default;
+
+    /// Whether an AllReduce over data follows every microbatch.
+    [[nodiscard]] bool all_reduces_each() const { return reduces(GradientReduction::each); }
+    /// Whether nothing at all is reduced before the last one.
+    [[nodiscard]] bool reduces_once() const { return reduces(GradientReduction::once); }
+
+private:
+    [[nodiscard]] bool reduces(GradientReduction when) const {
+        return batch.microbatches > 1 && zero < 2 && reduction == when;
+    }
 };
 
 }  // namespace podsim::workloads

@@ -158,6 +158,34 @@ TEST_F(MaxTextMicrobatches, APipelineHasAsManyAsStages) {
                 Not(HasSubstr("microbatches")));
 }
 
+// gradient_accumulation.py: the scan adds up gradients as the parameters are sharded, which automatic sharding reduces over data inside of it; in
+// a loop of layers XLA leaves the AllReduce there.
+TEST_F(MaxTextMicrobatches, GradientsAreReducedWhereTheShardingPutsIt) {
+    const auto training = [&](std::vector<std::string> keys) {
+        keys.insert(keys.end(),
+                    {"model_name=llama3.1-8b", "per_device_batch_size=1", "ici_data_parallelism=4",
+                     "ici_fsdp_parallelism=-1", "allow_split_physical_axes=true"});
+        return line(keys, "training");
+    };
+    const std::string twice = "gradient_accumulation_steps=2";
+    EXPECT_THAT(training({twice}), HasSubstr("microbatches: 2, gradient_reduction: each}"));
+    EXPECT_THAT(training({twice, "shard_optimizer_over_data=true"}),
+                HasSubstr("zero: 1, microbatches: 2, gradient_reduction: each}"));
+    EXPECT_THAT(training({twice, "scan_layers=false"}),
+                HasSubstr("gradient_reduction: data_once}"));
+    EXPECT_THAT(
+        training({twice, "scan_layers=false",
+                  "LIBTPU_INIT_ARGS=--xla_disable_hlo_passes=while-loop-all-reduce-code-motion"}),
+        HasSubstr("gradient_reduction: each}"));
+    EXPECT_THAT(training({twice, "shard_mode=explicit"}),
+                HasSubstr("gradient_reduction: data_once}"));
+    EXPECT_THAT(training({}), Not(HasSubstr("gradient_reduction")));
+    EXPECT_THAT(line({"model_name=llama3.1-8b", "per_device_batch_size=1", twice}, "training"),
+                Not(HasSubstr("gradient_reduction")));  // fsdp alone
+    refused({"model_name=llama3.1-8b", "shard_mode=manual"},
+            "shard_mode=manual: shard_mode: unknown mode 'manual'; allowed: auto, explicit");
+}
+
 TEST_F(MaxTextMicrobatches, EachAccumulationDrainsThePipeline) {
     const std::vector<std::string> keys{"model_name=llama3.1-8b", "ici_pipeline_parallelism=4",
                                         "allow_split_physical_axes=true", "per_device_batch_size=1",

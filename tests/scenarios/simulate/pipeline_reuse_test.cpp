@@ -77,6 +77,7 @@ Scenario random_pipeline(std::mt19937_64& random) {
         random, {workloads::WeightGroups::layer, workloads::WeightGroups::block,
                  workloads::WeightGroups::matmul});
     plan.overlap.layer_loop = random() % 3 == 0;
+    plan.reduction = static_cast<workloads::GradientReduction>(random() % 3);
     return scenario;
 }
 

@@ -109,6 +109,34 @@ TEST(BookStep, ZeroReducesOnceAndGathersWhatIsUpdated) {
     EXPECT_DOUBLE_EQ(step(), 0);
 }
 
+// Of 4 microbatches every one may be reduced: over data 6 s a layer and 4 s of the table in each, or once. Over fsdp a layer is gathered in 3 s twice
+// and scattered in 3 s, the table in 2 s and 2 s; scattered once, each microbatch counts a quarter.
+TEST(BookStep, GradientsAreReducedForEachMicrobatchOrOnce) {
+    TrainingPlan plan = book_plan(1 << 16);
+    plan.batch.microbatches = 4;
+    const auto step = [&](const char* axis) {
+        const DeviceMesh mesh(torus(4), {{axis, {{0, 1, 4}}}});
+        return book_step(book_model(2), plan, mesh, step_rates(kNever, 0x1p22)).time.value();
+    };
+    plan.ways.data = 4;
+    EXPECT_DOUBLE_EQ(step("data"), 2 * 6 + 4);
+    plan.reduction = GradientReduction::once;
+    EXPECT_DOUBLE_EQ(step("data"), 2 * 6 + 4);
+    plan.reduction = GradientReduction::each;
+    EXPECT_DOUBLE_EQ(step("data"), 4 * (2 * 6 + 4));
+    plan.zero = 1;
+    const double updated = static_cast<double>(count_parameters(book_model(2)).total) * 2 / 0x1p23;
+    EXPECT_DOUBLE_EQ(step("data"), 4 * (2 * 6 + 4) + updated);
+    plan.zero = 0;
+    plan.ways.data = 1;
+    plan.ways.fsdp = 4;
+    EXPECT_DOUBLE_EQ(step("fsdp"), 4 * (2 * 9 + 4));
+    plan.reduction = GradientReduction::data_once;
+    EXPECT_DOUBLE_EQ(step("fsdp"), 4 * (2 * 9 + 4));
+    plan.reduction = GradientReduction::once;
+    EXPECT_DOUBLE_EQ(step("fsdp"), 4 * (2 * (6 + 0.75) + 2 + 0.5));
+}
+
 // Four experts on four chips, two a token: t = 2^14, one exchange 4 t k D b / (4 W) = 2^28 / 2^25 = 8 s. What is gathered over
 // the axis is all but the experts: attention and the router, g = (2^22 + 2^12) x 2 / 2^23 s.
 TEST(BookStep, ExpertsExchangeTokens) {
