@@ -43,6 +43,7 @@ hardware: {chip: v5p, slice: 4x4x4, profile: ideal}
 model: llama-3-8b
 batch: {tokens: 256Ki, sequence: 4096}
 mesh: {data: 1, fsdp: 64, context: 1, tensor: 1, tensor_transpose: 1, cache: 1, pipeline: 1, expert: 1}
+training: {attention_kernel: dot_product}
 search: {over: [mesh]}
 )";
 

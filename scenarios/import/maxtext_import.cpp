@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "scenarios/maxtext/maxtext_inference.h"
 #include "scenarios/maxtext/maxtext_not_modelled.h"
 #include "topology/chips/core_clocks.h"
 
@@ -91,6 +92,7 @@ std::string maxtext_defaults_text(const MaxTextSettings& settings) {
 }
 
 MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title) {
+    refuse_maxtext_inference(settings);
     MaxTextImport result;
     const MaxTextMachine machine = maxtext_machine(settings);
     result.scenario = fmt::format(

@@ -24,7 +24,7 @@ struct MaxTextImport {
 };
 
 /// `title` names the scenario. Throws sim::InputError at the key: two -1, products that are not the devices, models and policies that
-/// podsim does not know, values out of range.
+/// podsim does not know, values out of range; and at keys of inference (maxtext/maxtext_inference.h).
 MaxTextImport import_maxtext(MaxTextSettings& settings, const std::string& title);
 
 /// Of a file of a few overrides, imported: how many keys are as they were long ago, in a sentence. Empty of a base.yml.

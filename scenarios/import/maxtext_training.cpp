@@ -6,6 +6,7 @@
 
 #include "scenarios/import/maxtext_experts.h"
 #include "scenarios/import/maxtext_import.h"
+#include "scenarios/maxtext/maxtext_attention.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
 #include "workloads/plan/remat.h"
@@ -105,14 +106,22 @@ std::string custom_remat(MaxTextSettings& settings, const MaxTextModel& model, P
         }
     };
     put("decoder_layer_input", place_of(settings, "decoder_layer_input", "device"));
-    put("context", place_of(settings, "context"));
+    if (maxtext_dot_product(settings)) {
+        put("attention_out", place_of(settings, "attention_out"));
+        if (settings.has("context")) {
+            settings.pass_over("context", "residuals of flash kernels");
+        }
+    } else {
+        put("context", place_of(settings, "context"));
+    }
     put("out_proj", place_of(settings, "out_proj"));
     put("mlp_out", place_of_either(settings, "mlpwo", model.experts > 0));
     put("qkv_proj", place_of_qkv(settings, notes));
     put("mlp_gate_up", place_of_first_matmul(settings, model, notes));
     // What leaves the kernel, by another name: its residuals, without which it runs again, are `context`.
     const std::string left = place_of(settings, "attention_out");
-    if (left != "remat" && left != place_of(settings, "context")) {
+    if (!maxtext_dot_product(settings) && left != "remat" &&
+        left != place_of(settings, "context")) {
         settings.cannot("attention_out",
                         "without the kernel's residuals (context) attention runs again all the "
                         "same; the memory that it keeps is not counted");
@@ -163,7 +172,7 @@ std::string remat(MaxTextSettings& settings, const MaxTextModel& model, Parts& n
                                 "it keeps one of an expert's two first matmuls in MaxText "
                                 "(mlpwi_0, not moe_mlpwi_1), here both");
             }
-            return policy;
+            return maxtext_dot_product(settings) ? maxtext_without_context(policy, notes) : policy;
         }
         names.emplace_back(name);
     }
@@ -263,57 +272,6 @@ void add_precision(MaxTextSettings& settings, Parts& parts, Parts& notes) {
     }
 }
 
-void add_attention(MaxTextSettings& settings, Parts& parts, Parts& notes) {
-    if (!settings.has("attention")) {
-        notes.emplace_back(
-            "the file is older than the key attention, when there was no flash attention");
-    }
-    const std::string kernel = settings.text("attention", "dot_product");
-    if (kernel == "dot_product") {
-        parts.emplace_back("attention: full");
-        parts.emplace_back("attention_backward: book");
-        return;
-    }
-    constexpr std::array kOthers = std::to_array<std::string_view>(
-        {"cudnn_flash_te", "cudnn_flash_jax", "paged", "vllm_rpa", "vllm_batched_rpa"});
-    if (std::ranges::count(kOthers, kernel) > 0) {
-        settings.cannot("attention", "podsim has flash attention and dot_product: flash here");
-    } else if (kernel != "flash" && kernel != "autoselected") {
-        settings.refuse("attention", fmt::format("unknown kernel {}", in_quotes(kernel)),
-                        "allowed: autoselected, dot_product, flash");
-    }
-    const bool fused = settings.flag("sa_use_fused_bwd_kernel", false);
-    if (fused) {
-        parts.emplace_back("attention_backward: fused");
-    }
-    if (settings.has("use_max_logit_estimate") &&
-        settings.number("use_max_logit_estimate", -1) > 0) {
-        if (settings.has("use_tokamax_splash") && settings.flag("use_tokamax_splash", false)) {
-            parts.emplace_back("known_max_logit: true");
-        } else {
-            settings.pass_over("use_max_logit_estimate", "read with use_tokamax_splash alone");
-        }
-    }
-    Parts blocks;
-    std::vector<std::int64_t> sizes;
-    for (const char* name : {"q", "kv", "q_dkv", "kv_dkv", "q_dq", "kv_dq"}) {
-        const std::string key = fmt::format("sa_block_{}", name);
-        const bool of_dq = std::string_view(name).ends_with("dq");
-        if (!settings.has(key) || (fused && of_dq)) {
-            continue;
-        }
-        sizes.push_back(settings.whole(key, 1, 512));
-        blocks.push_back(fmt::format("{}: {}", name, sizes.back()));
-    }
-    if (sizes.empty()) {
-        return;
-    }
-    const bool same =
-        std::ranges::count(sizes, sizes.front()) == static_cast<std::ptrdiff_t>(sizes.size());
-    parts.push_back(same ? fmt::format("attention_blocks: {}", sizes.front())
-                         : fmt::format("attention_blocks: {{{}}}", fmt::join(blocks, ", ")));
-}
-
 }  // namespace
 
 std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& machine,
@@ -323,7 +281,9 @@ std::string maxtext_training(MaxTextSettings& settings, const MaxTextMachine& ma
     Parts parts;
     add_precision(settings, parts, notes);
     parts.push_back("remat: " + remat(settings, model, notes));
-    add_attention(settings, parts, notes);
+    for (std::string& part : maxtext_attention(settings, notes)) {
+        parts.push_back(std::move(part));
+    }
     if (model.experts > 0) {
         for (std::string& part : maxtext_experts(settings, machine, model, batch, mesh, notes)) {
             parts.push_back(std::move(part));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scenarios/maxtext/maxtext_defaults.h"
+#include "scenarios/maxtext/maxtext_inference.h"
 #include "scenarios/maxtext/maxtext_keys.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/nearest.h"
@@ -171,7 +172,7 @@ void MaxTextSettings::override_with(const std::string& setting) {
     if (found != values_.end() && found->second.overridden) {
         throw sim::InputError(fmt::format("'{}' is said twice", printable(key)), "keep one", mark);
     }
-    if (found == values_.end() && !is_read(key) && !is_not_modelled(key) &&
+    if (found == values_.end() && !is_read(key) && !is_not_modelled(key) && !is_of_inference(key) &&
         (reason_of(key).empty() || shapes_steps(key))) {
         std::vector<std::string> names = read_keys();
         for (const auto& [name, value] : values_) {

@@ -56,6 +56,11 @@ public:
     void put(const std::string& key, std::string value) { put_[key] = std::move(value); }
     /// What is said without being read by that.
     [[nodiscard]] std::string said(const std::string& key) const { return values_.at(key).text; }
+    /// The file that says it; empty where none does.
+    [[nodiscard]] std::string file_of(const std::string& key) const {
+        const auto found = values_.find(key);
+        return found == values_.end() ? "" : found->second.file;
+    }
     /// It changes nothing, whether it was read or not.
     void pass_over(const std::string& key, std::string why) { passed_over_[key] = std::move(why); }
     [[noreturn]] void refuse(const std::string& key, const std::string& problem,

@@ -139,12 +139,20 @@ void read_forms(const Reader& overlap, const topology::DeviceMesh& mesh, const H
                 const workloads::ModelSpec& model, workloads::TrainingPlan& plan) {
     const Reader context = overlap[axis::context];
     const auto form = context.choose<ContextForm>(kContextForms, ContextForm::gathered);
-    context.check({"mesh", "model", "training.placement", "training.attention"}, [&] {
-        if (form == ContextForm::ring && mesh.size(axis::context) > 1) {
-            plan.overlap.context_steps = attention_ring(
-                context, mesh, hardware, model, plan.attention.placement, plan.attention.causal);
-        }
-    });
+    context.check(
+        {"mesh", "model", "training.placement", "training.attention", "training.attention_kernel"},
+        [&] {
+            if (form == ContextForm::ring && plan.attention.scores > 0) {
+                throw context.error(
+                    "ring attention is a flash kernel's, and attention_kernel is dot_product",
+                    "write gathered, or attention_kernel: flash");
+            }
+            if (form == ContextForm::ring && mesh.size(axis::context) > 1) {
+                plan.overlap.context_steps =
+                    attention_ring(context, mesh, hardware, model, plan.attention.placement,
+                                   plan.attention.causal);
+            }
+        });
     const Reader tensor = overlap[axis::tensor];
     const auto steps = tensor.choose<TensorForm>(kTensorForms, TensorForm::blocking);
     tensor.check({"mesh"}, [&] {

@@ -18,6 +18,9 @@ constexpr std::pair<std::string_view, BackwardKernels> kBackwardKernels[] = {
     {"book", BackwardKernels::book}};
 constexpr std::pair<std::string_view, Placement> kPlacements[] = {{"zig-zag", Placement::zig_zag},
                                                                   {"plain", Placement::plain}};
+constexpr std::pair<std::string_view, bool> kAttentionKernels[] = {{"flash", false},
+                                                                   {"dot_product", true}};
+constexpr std::pair<std::string_view, double> kScores[] = {{"bf16", 2.0}, {"fp32", 4.0}};
 constexpr std::int64_t kDefaultBlock = 512;
 constexpr std::int64_t kLane = 128;
 constexpr std::int64_t kLargestBlock = 1 << 20;
@@ -74,7 +77,45 @@ workloads::SelfAttention read_attention_kernels(const Reader& section) {
     return attention;
 }
 
+namespace {
+
+/// Of no kernel: all scores are made, whatever the mask, and go through HBM.
+workloads::SelfAttention read_dot_product(const Reader& training) {
+    workloads::SelfAttention attention;
+    attention.causal = training["attention"].choose<bool>(kMasks, false);
+    if (attention.causal) {
+        training["attention"].refuse("dot_product makes the scores that the mask leaves out, too",
+                                     "write attention: full, or attention_kernel: flash");
+    }
+    attention.backward = training["attention_backward"].choose<BackwardKernels>(
+        kBackwardKernels, BackwardKernels::book);
+    if (attention.backward != BackwardKernels::book) {
+        training["attention_backward"].refuse("a flash kernel's backward pass",
+                                              "leave it out, or write attention_kernel: flash");
+    }
+    for (const std::string_view key : {"attention_blocks", "known_max_logit"}) {
+        if (training[key].present()) {
+            training[key].refuse("of flash kernels, and attention_kernel is dot_product",
+                                 "leave it out, or write attention_kernel: flash");
+        }
+    }
+    attention.scores = training["attention_scores"].choose<double>(kScores, 2);
+    return attention;
+}
+
+}  // namespace
+
 workloads::SelfAttention read_attention(const Reader& training) {
+    if (training["attention_kernel"].choose<bool>(kAttentionKernels, false)) {
+        workloads::SelfAttention attention = read_dot_product(training);
+        attention.placement =
+            training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);
+        return attention;
+    }
+    if (training["attention_scores"].present()) {
+        training["attention_scores"].refuse("scores of a flash kernel never leave VMEM",
+                                            "leave it out, or write attention_kernel: dot_product");
+    }
     workloads::SelfAttention attention = read_attention_kernels(training);
     attention.known_max_logit = training["known_max_logit"].flag(false);
     attention.placement = training["placement"].choose<Placement>(kPlacements, Placement::zig_zag);

@@ -11,7 +11,7 @@ namespace podsim::scenarios {
 /// `attention_backward: book` counts what the mask leaves.
 workloads::SelfAttention read_attention_kernels(const Reader& section);
 
-/// All but the VMEM of the chip.
+/// All but the VMEM of the chip; with `attention_kernel: dot_product` no kernel, but scores in HBM.
 workloads::SelfAttention read_attention(const Reader& training);
 
 }  // namespace podsim::scenarios

@@ -137,6 +137,10 @@ AttentionOut attention_pass(ForwardParts& parts, Holder& holder, LayerKind kind,
     }
     const Arriving kv = parts.exchange.gather_kv("keys and values", made.own);
     const Tensor attention = attend(parts, kind, kv, made.own);
+    if (shard.score_bytes > 0) {
+        saved.scores = holder.until(keep.gathered || keep.normed, score_bytes(shard, kind.local),
+                                    attention.from, attention.made_by, attention.through);
+    }
     const double attended = shard.attended_width();
     parts.reads(Matrix::out);
     const Tensor gathered = parts.exchange.gather_transposed("attended", attended, attention);
@@ -183,8 +187,11 @@ void recompute_attention(ForwardParts& parts, LayerKind kind, SavedAttention& al
     const Shard& shard = parts.shard;
     const Arriving kv = parts.exchange.gather_kv("keys and values", alive.qkv);
     alive.kv_gathered = held(parts, kv, gathered_kv_bytes(parts));
-    alive.attended = held(parts, attend(parts, kind, kv, alive.qkv),
-                          activation_bytes(shard, shard.attended_width()));
+    const Tensor attended = attend(parts, kind, kv, alive.qkv);
+    if (shard.score_bytes > 0) {
+        alive.scores = held(parts, attended, score_bytes(shard, kind.local));
+    }
+    alive.attended = held(parts, attended, activation_bytes(shard, shard.attended_width()));
 }
 
 }  // namespace podsim::workloads

@@ -18,6 +18,7 @@ struct SavedAttention {
     Tensor qkv;
     Tensor kv_gathered;
     Tensor attended;
+    Tensor scores;             ///< exponentials of them, where they go through HBM
     Tensor attended_gathered;  ///< over tensor_transpose
 };
 

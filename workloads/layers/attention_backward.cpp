@@ -1,5 +1,7 @@
 #include "workloads/layers/attention_backward.h"
 
+#include "workloads/work/attention_work.h"
+
 namespace podsim::workloads {
 namespace {
 
@@ -75,6 +77,15 @@ void AttentionBackward::dot_products() {
     const Tensor ds =
         over_keys(parts_, kind_, {"attention gradient", whole, part, attention_backward_part, true},
                   kv, made_by(alive_.qkv, alive_.attended, attended_gradient_));
+    if (shard.score_bytes > 0) {
+        const double scores = score_bytes(shard, kind_.local);
+        parts_.buffers.hold_between(MemoryClass::buffers, scores, ds.from, ds.through);
+        if (alive_.scores.kept()) {
+            parts_.buffers.release(alive_.scores.buffer, ds.through);
+        } else {
+            parts_.buffers.hold_between(MemoryClass::buffers, scores, ds.from, ds.through);
+        }
+    }
     gradient_ = parts_.exchange.scatter_kv("key and value gradient", ds);
     parts_.buffers.hold_between(MemoryClass::buffers,
                                 activation_bytes(shard, shard.attended_width()),

@@ -34,6 +34,9 @@ struct SelfAttention {
     BackwardKernels backward = BackwardKernels::book;
     AttentionBlocks blocks{};                  ///< none: as many queries as fill VMEM, exact masks
     Placement placement = Placement::zig_zag;  ///< of causal attention
+    /// No kernel but two dot products around a softmax, all of whose scores go through HBM: bytes of one of them; 0: a flash kernel,
+    /// which keeps them in VMEM. Scores that the mask leaves out are made all the same.
+    double scores = 0;
     bool known_max_logit = false;  ///< softmax subtracts a constant: no maximum is kept up to date
     sim::Bytes vmem = sim::Bytes::infinity();  ///< of one core: how many queries it takes at once
     double cores = 1;                          ///< of a chip, which deal out heads

@@ -31,6 +31,9 @@ void take_batch(Shard& shard, const TrainingPlan& plan, const Ranks& ranks) {
     shard.attention_backward = plan.attention.backward;
     shard.attention_blocks = plan.attention.blocks;
     shard.known_max_logit = plan.attention.known_max_logit;
+    shard.score_bytes = plan.attention.scores;
+    shard.scores_again = plan.attention.scores > 0 && plan.remat.policy == RematPolicy::named &&
+                         kept_tensors(plan.remat).has(LayerTensor::attended);
 }
 
 /// Sizes of the model, over all ways that `split` its matrices.
@@ -48,7 +51,7 @@ void take_sizes(Shard& shard, const ModelSpec& model, const AttentionSizes& size
     shard.shared_kv = sizes.shared_kv;
     shard.v_norm = model.v_norm;
     shard.vocabulary = static_cast<double>(model.vocabulary) / ways;
-    shard.window = static_cast<double>(model.window);
+    shard.window = shard.score_bytes > 0 ? 0 : static_cast<double>(model.window);
     shard.parallel_block = model.parallel_block;
     shard.rotary = model.positions == 0;
     shard.positions = model.positions > 0;

@@ -56,6 +56,9 @@ struct Shard {
     double cores = 1;        ///< of the chip
     BackwardKernels attention_backward = BackwardKernels::book;
     AttentionBlocks attention_blocks;
+    double score_bytes = 0;  ///< SelfAttention::scores
+    bool scores_again =
+        false;  ///< that the backward pass of attention makes once more, its output being kept
     bool known_max_logit = false;
     Precision precision;
     bool weights_gathered =

@@ -98,7 +98,55 @@ double steps_of(const Shard& s, const Seen& seen, const InBlocks& kernel) {
            s.cores;
 }
 
+/// Bytes of all scores that are made, masked or not.
+double all_scores(const Shard& s, const Seen& seen) {
+    return s.sequences * s.heads * seen.queries * seen.keys * s.score_bytes;
+}
+
+/// Two dot products around a softmax: each operand is read once.
+Compute forward_through_hbm(const Shard& s, const Seen& seen) {
+    constexpr double kPasses = 5;
+    const double width = s.head_dim + s.value_dim;
+    const double count = s.sequences * s.heads;
+    const double scores = count * seen.queries * seen.keys;
+    return {.flops = Flops(2 * width * scores),
+            .matmuls = {{seen.queries, s.head_dim, seen.keys, count},
+                        {seen.queries, seen.keys, s.value_dim, count}},
+            .hbm = Bytes((s.tokens * s.heads * width + kv_read(s)) * s.precision.compute +
+                         kPasses * all_scores(s, seen)),
+            .vector = Flops(scores * kSoftmax),
+            .attention = true};
+}
+
+/// The same of their gradients: dV, dP, dQ, dK, and scores once more where attention's output is kept and they are not.
+Compute backward_through_hbm(const Shard& s, const Seen& seen) {
+    constexpr double kPasses = 7;
+    constexpr double kPassesAgain = 4;  // those forward without the product with V
+    const double again = s.scores_again ? 1 : 0;
+    const double width = s.head_dim + s.value_dim;
+    const double count = s.sequences * s.heads;
+    const double scores = count * seen.queries * seen.keys;
+    std::vector<MatmulShape> matmuls{{seen.keys, seen.queries, s.value_dim, count},
+                                     {seen.queries, s.value_dim, seen.keys, count},
+                                     {seen.queries, seen.keys, s.head_dim, count},
+                                     {seen.keys, seen.queries, s.head_dim, count}};
+    if (s.scores_again) {
+        matmuls.push_back({seen.queries, s.head_dim, seen.keys, count});
+    }
+    return {.flops = Flops(2 * (2 * width + again * s.head_dim) * scores),
+            .matmuls = std::move(matmuls),
+            .hbm = Bytes((s.tokens * s.heads * 2 * width + 2 * kv_read(s)) * s.precision.compute +
+                         (kPasses + again * kPassesAgain) * all_scores(s, seen)),
+            .vector = Flops(scores * (kSoftmaxBackward + again * kSoftmax) +
+                            s.tokens * s.attended_width() * kOutputDot),
+            .attention = true,
+            .attention_gradient = true};
+}
+
 Compute forward_over(const Shard& s, const Seen& seen) {
+    if (s.score_bytes > 0) {
+        return forward_through_hbm(s, seen);
+    }
     const double queries = seen.queries;
     const double again = seen.again ? s.value_dim : 0;
     const double count = s.sequences * s.heads;
@@ -168,6 +216,9 @@ double moved_backward(const Shard& s, const Seen& seen) {
 
 // dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q, and P once more from Q K^T.
 Compute backward_over(const Shard& s, const Seen& seen) {
+    if (s.score_bytes > 0) {
+        return backward_through_hbm(s, seen);
+    }
     const double queries = seen.queries;
     const double count = s.sequences * s.heads;
     const double scores = s.heads * seen.pairs;
@@ -206,6 +257,10 @@ Compute backward_over(const Shard& s, const Seen& seen) {
 }
 
 }  // namespace
+
+double score_bytes(const Shard& s, bool local) {
+    return all_scores(s, seen_by_chip(s, local));
+}
 
 Compute attention_forward(const Shard& s, bool local) {
     return attention_forward(s, seen_by_chip(s, local));

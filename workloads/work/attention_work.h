@@ -19,6 +19,13 @@
 // blocks that it computes, computed scores / q of them, the kernel of keys' gradients queries and gradients, scores / kv, and
 // keys and values once; one fused kernel writes the gradients of all queries for each block of keys, which are added up. FLOPs stay
 // those of the mask; what blocks compute beyond is Compute::tiled, and the exponentials are of all computed scores.
+// Dot products without a flash kernel (SelfAttention::scores) make all N t S scores of both halves of the mask, A bytes, in HBM. Exponentials are
+// an array of their own, since XLA fuses none twice that two others read (IsExpensive: the sum and the product with V). Forward 5 A: scores
+// written, read for the maxima, read and exponentials written (their sum is made beside), read by the product. Backward 7 A: exponentials read by dV; dP
+// written; exponentials and dP read and dS written; dS read by dQ and by dK. The maxima's own gradient, which comes to nothing, is left out. Scores
+// made again beside a kept output: 4 A. In the forward pass one array is alive (exponentials take the place of scores), in the
+// backward pass two. Source: openxla/xla, xla/service/instruction_fusion.cc; MaxText @e591f30, layers/attention_op.py
+// (apply_attention_dot, compute_local_attention), whose scores are float32 with float32_logits or float32_qk_product.
 // Parts of attention to a window (window_ring.h): a part reads queries and outputs of the pieces of queries that it works
 // on, and of the keys and values what its blocks of queries see. Gradients of a piece of keys are written whole, zeroes where
 // no query sees it.
@@ -54,6 +61,8 @@ Compute attention_backward_to(const Shard& shard, int block);
 /// parts; later ones read what is there of outputs (backward: of queries' gradients) again.
 Compute attention_forward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 Compute attention_backward_part(const Shard& shard, std::span<const PiecePair> pairs, bool first);
+/// Bytes of the scores of a layer, where they go through HBM.
+double score_bytes(const Shard& shard, bool local);
 Compute out_forward(const Shard& shard);
 Compute out_input_gradient(const Shard& shard);
 Compute out_weight_gradient(const Shard& shard);

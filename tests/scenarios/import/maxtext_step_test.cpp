@@ -149,12 +149,50 @@ TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
     EXPECT_NE(line({"model_name=mixtral-8x7b", "sparse_matmul=false"}, "training")
                   .find("moe: {matmul: dense}"),
               std::string::npos);
-    EXPECT_EQ(warning({"model_name=llama3.1-8b", "attention=paged"}),
-              "warning: attention=paged is not expressed: podsim has flash attention and "
-              "dot_product: flash here\n");
+    for (const char* const kernel : {"cudnn_flash_te", "cudnn_flash_jax"}) {
+        const std::string said = std::string("attention=") + kernel;
+        refused({"model_name=llama3.1-8b", said},
+                said + ": attention: " + kernel +
+                    " is a kernel of NVIDIA's GPUs; allowed: autoselected, dot_product, flash");
+    }
     refused({"model_name=llama3.1-8b", "attention=flashh"},
             "attention=flashh: attention: unknown kernel 'flashh'; allowed: autoselected, "
             "dot_product, flash");
+}
+
+// attention_op.py: dot_product makes all scores, in float32 where one of two keys says so; `autoselected` takes it below 128 tokens. Without a flash
+// kernel no tensor has the name `context`, and attention_out is what names keep.
+TEST_F(MaxTextStep, AttentionHasTheMemoryOfItsKernel) {
+    const auto training = [&](std::vector<std::string> keys) {
+        keys.emplace_back("model_name=llama3.1-8b");
+        return line(keys, "training");
+    };
+    const std::string unfused = "attention: full, attention_kernel: dot_product";
+    EXPECT_THAT(training({"attention=dot_product"}), HasSubstr(unfused + ", clip"));
+    EXPECT_THAT(training({"attention=dot_product", "float32_logits=true"}),
+                HasSubstr(unfused + ", attention_scores: fp32, clip"));
+    EXPECT_THAT(training({"attention=dot_product", "float32_qk_product=True"}),
+                HasSubstr(unfused + ", attention_scores: fp32, clip"));
+    EXPECT_THAT(
+        training({"attention=autoselected", "max_target_length=64", "per_device_batch_size=1"}),
+        HasSubstr(unfused));
+    for (const char* const kernel : {"attention=autoselected", "attention=flash"}) {
+        EXPECT_THAT(training({kernel, "max_target_length=128", "per_device_batch_size=1",
+                              "float32_logits=true"}),
+                    Not(HasSubstr("dot_product")));
+    }
+    const std::string dot = "attention=dot_product";
+    EXPECT_THAT(training({dot, "remat_policy=minimal_with_context"}), HasSubstr("remat: minimal,"));
+    EXPECT_THAT(training({dot, "remat_policy=minimal_flash"}), HasSubstr("remat: minimal,"));
+    EXPECT_THAT(training({dot, "remat_policy=save_dot_with_context_except_mlp"}),
+                HasSubstr("remat: save_dot_except_mlp,"));
+    EXPECT_THAT(training({"attention=flash", "remat_policy=minimal_with_context"}),
+                HasSubstr("remat: minimal_with_context,"));
+    EXPECT_EQ(remat({"model_name=llama3.1-8b", dot, "context=device"}), "remat: full");
+    EXPECT_EQ(remat({"model_name=llama3.1-8b", dot, "attention_out=device"}),
+              "remat: {save: [attention_out]");
+    EXPECT_EQ(remat({"model_name=llama3.1-8b", "attention=flash", "context=device"}),
+              "remat: {save: [context]");
 }
 
 // Parts of their names are those of keys that change nothing (dq_reduction_steps is none of the run's length).

@@ -64,6 +64,32 @@ TEST_F(ReadKernels, BlocksThatNoKernelHasAreRefused) {
                    "attention_backward: split");
 }
 
+// Without a flash kernel all scores are made, and none of its settings has a meaning.
+TEST_F(ReadKernels, DotProductHasScoresInHbmAndNoKernels) {
+    const workloads::SelfAttention read = plan("attention_kernel: dot_product").attention;
+    EXPECT_EQ(read.scores, 2);
+    EXPECT_FALSE(read.causal);
+    EXPECT_EQ(read.backward, workloads::BackwardKernels::book);
+    EXPECT_EQ(read.blocks, AttentionBlocks{});
+    EXPECT_EQ(plan("attention_kernel: dot_product, attention_scores: fp32").attention.scores, 4);
+    EXPECT_EQ(plan("attention_kernel: flash").attention.scores, 0);
+    const auto refused = [&](const std::string& settings, const std::string& message) {
+        expect_refused(text(settings), "s.yaml:5:" + message);
+    };
+    refused("attention_kernel: dot_product, attention: causal",
+            "54: training.attention: dot_product makes the scores that the mask leaves out, too; "
+            "write attention: full, or attention_kernel: flash");
+    refused("attention_kernel: dot_product, attention_backward: fused",
+            "63: training.attention_backward: a flash kernel's backward pass; leave it out, or "
+            "write attention_kernel: flash");
+    refused("attention_kernel: dot_product, attention_blocks: 512",
+            "61: training.attention_blocks: of flash kernels, and attention_kernel is dot_product; "
+            "leave it out, or write attention_kernel: flash");
+    refused("attention_scores: fp32",
+            "30: training.attention_scores: scores of a flash kernel never leave VMEM; leave it "
+            "out, or write attention_kernel: dot_product");
+}
+
 TEST_F(ReadKernels, ExpertsAreSparseUnlessTheyHaveACapacity) {
     EXPECT_EQ(moe("remat: full").matmul, ExpertMatmul::sparse);
     EXPECT_EQ(moe("remat: full").down.drhs, (workloads::ExpertTile{512, 1024, 1024}));
