@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/hlo/endless_calls.h"
+#include "workloads/hlo/operands.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -27,27 +28,6 @@ constexpr std::array<std::string_view, 9> kCalls{"calls",
                                                  "select",
                                                  "scatter"};
 
-/// Operands without which an instruction says nothing; of others any number is read.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 16> kLeastOperands{
-    {{"all-gather", 1},
-     {"all-reduce", 1},
-     {"all-to-all", 1},
-     {"collective-permute", 1},
-     {"compare", 1},
-     {"convolution", 2},
-     {"dot", 2},
-     {"dynamic-slice", 1},
-     {"dynamic-update-slice", 2},
-     {"gather", 1},
-     {"get-tuple-element", 1},
-     {"ragged-all-to-all", 2},
-     {"reduce", 1},
-     {"reduce-scatter", 1},
-     {"scatter", 3},
-     {"slice", 1}}};
-
-using ByName = std::unordered_map<std::string, std::uint32_t>;
-
 class Reader {
 public:
     Reader(std::string_view written, std::string file) : text_(written, file), written_(written) {
@@ -59,8 +39,7 @@ private:
     void read_header();
     void skip_tables();
     void read_computation();
-    bool read_instruction(Computation& computation, ByName& numbers);
-    void read_operands(Instruction& instruction, const ByName& numbers);
+    bool read_instruction(Computation& computation, InstructionNumbers& numbers);
     void read_attributes(std::vector<Attribute>& attributes);
     void resolve_calls();
     void find_entry();
@@ -142,7 +121,7 @@ void Reader::read_computation() {
         }
     }
     text_.expect("{");
-    ByName numbers;
+    InstructionNumbers numbers;
     while (!text_.take("}")) {
         if (!read_instruction(computation, numbers)) {
             module_.cut_off = true;
@@ -180,11 +159,12 @@ void Reader::read_computation() {
 }
 
 /// False where the text ends in it.
-bool Reader::read_instruction(Computation& computation, ByName& numbers) {
+bool Reader::read_instruction(Computation& computation, InstructionNumbers& numbers) {
     if (text_.at_end()) {
         return false;
     }
     const std::size_t start = text_.offset();
+    const std::size_t before = computation.instructions.size();
     const bool root = text_.take("ROOT");
     Instruction instruction;
     if (text_.at_end()) {
@@ -202,22 +182,19 @@ bool Reader::read_instruction(Computation& computation, ByName& numbers) {
             throw text_.error("expected an opcode");
         }
         text_.expect("(");
-        read_operands(instruction, numbers);
+        read_operands(text_, instruction, computation, numbers);
         text_.expect(")");
         read_attributes(instruction.attributes);
     } catch (const sim::InputError&) {
         // The last line of a text that was cut off.
         if (written_.find('\n', start) == std::string_view::npos || text_.at_end()) {
+            computation.instructions.resize(before);
             return false;
         }
         throw;
     }
-    for (const auto& [opcode, least] : kLeastOperands) {
-        if (instruction.opcode == opcode && instruction.operands.size() < least) {
-            throw sim::InputError(fmt::format("'{}': {} of {} operands", instruction.name, opcode,
-                                              instruction.operands.size()),
-                                  {}, mark);
-        }
+    if (const std::string lack = lack_of_operands(instruction); !lack.empty()) {
+        throw sim::InputError(lack, {}, mark);
     }
     const auto number = static_cast<std::uint32_t>(computation.instructions.size());
     if (!numbers.emplace(instruction.name, number).second) {
@@ -229,41 +206,6 @@ bool Reader::read_instruction(Computation& computation, ByName& numbers) {
     }
     computation.instructions.push_back(std::move(instruction));
     return true;
-}
-
-void Reader::read_operands(Instruction& instruction, const ByName& numbers) {
-    const std::string& opcode = instruction.opcode;
-    if (opcode == "parameter" || opcode == "constant" || opcode == "iota") {
-        instruction.literal = std::string(text_.balanced(")"));
-        return;
-    }
-    while (text_.peek() != ')') {
-        if (text_.at_end()) {
-            throw text_.error("expected ')' but the text ends");
-        }
-        const std::size_t start = text_.offset();
-        // `[shape] name`: a word that a bracket follows is a shape's element type.
-        std::string name;
-        if (text_.peek() != '(' && text_.peek() != '%') {
-            name = std::string(text_.word());
-        }
-        if (text_.peek() == '(' || text_.peek() == '[') {
-            text_.go_to(start);
-            read_shape(text_);
-            name = text_.name();
-        } else if (name.empty()) {
-            name = text_.name();
-        }
-        const auto found = numbers.find(name);
-        if (found == numbers.end()) {
-            text_.go_to(start);
-            throw text_.error(fmt::format("'{}' is no instruction before this one", name));
-        }
-        instruction.operands.push_back(found->second);
-        if (!text_.take(",") && text_.peek() != ')') {
-            text_.expect(")");
-        }
-    }
 }
 
 void Reader::read_attributes(std::vector<Attribute>& attributes) {

@@ -4,7 +4,7 @@
 //   HloModule NAME{, key=value}*
 //   tables of names and stack frames, which say nothing here
 //   [ENTRY] [%]name [(parameters) -> shape] { instructions }[, execution_thread="..."]
-//   [ROOT] [%]name = shape opcode(operands){, key=value}*
+//   [ROOT] [%]name = shape opcode(operands){, key=value}*      operands: operands.h
 // The first line, the shapes of operands and `%` may be missing; the entry is the computation marked so, or the last that none calls.
 // A text that ends within a computation (MaxText cuts dumps off) is read as far as it goes: the broken instruction is left out.
 #pragma once

@@ -58,6 +58,10 @@ TEST(HloShape, FourBitsPackOnlyWhereTheLayoutSaysSo) {
     EXPECT_EQ(stored("u4[1024,512]{1,0:E(4)}"), 1024 * 512 / 2);
     EXPECT_EQ(stored("u4[1024,512]{1,0}"), 1024 * 512);
     EXPECT_EQ(shape_of("u4[1024,512]{1,0:E(4)}").bytes().value(), 1024 * 512 / 2);
+    for (const char* const six : {"f6e3m2fn", "f6e2m3fn"}) {
+        EXPECT_EQ(stored(six + std::string("[1024,512]")), 1024 * 512);
+        EXPECT_EQ(stored(six + std::string("[1024,512]{1,0:E(6)}")), 1024 * 512 * 3 / 4);
+    }
     EXPECT_EQ(shape_of("u4[1024,512]{1,0}").bytes().value(), 1024 * 512);
 }
 

@@ -1,0 +1,178 @@
+#include "workloads/hlo/operands.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace podsim::workloads::hlo {
+namespace {
+
+/// Operands without which an instruction says nothing; of others any number is read.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 16> kLeastOperands{
+    {{"all-gather", 1},
+     {"all-reduce", 1},
+     {"all-to-all", 1},
+     {"collective-permute", 1},
+     {"compare", 1},
+     {"convolution", 2},
+     {"dot", 2},
+     {"dynamic-slice", 1},
+     {"dynamic-update-slice", 2},
+     {"gather", 1},
+     {"get-tuple-element", 1},
+     {"ragged-all-to-all", 2},
+     {"reduce", 1},
+     {"reduce-scatter", 1},
+     {"scatter", 3},
+     {"slice", 1}}};
+
+bool has_literal(const Instruction& instruction) {
+    const std::string& opcode = instruction.opcode;
+    return opcode == "parameter" || opcode == "constant" || opcode == "iota";
+}
+
+class Operands {
+public:
+    Operands(Text& text, Instruction& instruction, Computation& computation,
+             InstructionNumbers& numbers)
+        : text_(text), outer_(instruction), computation_(computation), numbers_(numbers) {}
+
+    void read() {
+        while (true) {
+            if (has_literal(now())) {
+                now().literal = std::string(text_.balanced(")"));
+            } else if (text_.peek() != ')' && (begins_inner() || text_.take(","))) {
+                continue;
+            }
+            if (inner_.empty()) {
+                return;
+            }
+            end_inner();
+        }
+    }
+
+private:
+    /// The instruction whose operands come next: the outer one, or the innermost that stands as an operand.
+    Instruction& now() { return inner_.empty() ? outer_ : inner_.back(); }
+
+    /// Reads an operand, or as far as the parenthesis behind the opcode of one that is an instruction: then it is true.
+    bool begins_inner() {
+        if (text_.at_end()) {
+            throw text_.error("expected ')' but the text ends");
+        }
+        const std::size_t start = text_.offset();
+        // `[shape] name`: a word that a bracket follows is a shape's element type.
+        std::string name;
+        if (text_.peek() != '(' && text_.peek() != '%') {
+            name = std::string(text_.word());
+        }
+        if (text_.peek() == '(' && !name.empty() && name != "b") {
+            text_.go_to(start);
+            throw text_.error(fmt::format("'{}' stands as an operand without its shape", name),
+                              "write `f32[4] negate(%x)`, or give it a line of its own");
+        }
+        if (text_.peek() == '(' || text_.peek() == '[') {
+            text_.go_to(start);
+            Shape shape = read_shape(text_);
+            const bool by_name = text_.peek() == '%';
+            name = text_.name();
+            if (!by_name && text_.take("(")) {
+                inner_.push_back({.name = outer_.name + '.' + name,
+                                  .opcode = std::move(name),
+                                  .shape = std::move(shape),
+                                  .operands = {},
+                                  .literal = {},
+                                  .attributes = {},
+                                  .called = {},
+                                  .line = outer_.line,
+                                  .column = outer_.column});
+                return true;
+            }
+        } else if (name.empty()) {
+            name = text_.name();
+        }
+        const auto found = numbers_.find(name);
+        if (found == numbers_.end()) {
+            text_.go_to(start);
+            throw text_.error(fmt::format("'{}' is no instruction before this one", name));
+        }
+        now().operands.push_back(element_of(found->second, std::move(name)));
+        return false;
+    }
+
+    void end_inner() {
+        text_.expect(")");
+        Instruction ended = std::move(inner_.back());
+        inner_.pop_back();
+        if (const std::string lack = lack_of_operands(ended); !lack.empty()) {
+            throw text_.error(lack);
+        }
+        now().operands.push_back(static_cast<std::uint32_t>(computation_.instructions.size()));
+        computation_.instructions.push_back(std::move(ended));
+        if (!text_.take(",") && text_.peek() != ')') {
+            text_.expect(")");
+        }
+    }
+
+    /// The instruction that the numbers behind a name lead to; it itself where there are none.
+    std::uint32_t element_of(std::uint32_t number, std::string name) {
+        while (text_.take("#")) {
+            const std::int64_t element = text_.number();
+            const Shape& whole = computation_.instructions[number].shape;
+            const auto count = static_cast<std::int64_t>(whole.parts.size());
+            if (whole.kind != Shape::Kind::tuple) {
+                throw text_.error(fmt::format("'{}' is no tuple", name));
+            }
+            if (element < 0 || element >= count) {
+                throw text_.error(fmt::format("'{}' has {} elements, none of the number {}", name,
+                                              count, element));
+            }
+            name += fmt::format("#{}", element);
+            const auto [entry, added] = numbers_.try_emplace(
+                name, static_cast<std::uint32_t>(computation_.instructions.size()));
+            if (added) {
+                Shape part = whole.parts[static_cast<std::size_t>(element)];
+                computation_.instructions.push_back(
+                    {.name = name,
+                     .opcode = "get-tuple-element",
+                     .shape = std::move(part),
+                     .operands = {number},
+                     .literal = {},
+                     .attributes = {{"index", std::to_string(element)}},
+                     .called = {},
+                     .line = outer_.line,
+                     .column = outer_.column});
+            }
+            number = entry->second;
+        }
+        return number;
+    }
+
+    Text& text_;
+    Instruction& outer_;
+    Computation& computation_;
+    InstructionNumbers& numbers_;
+    std::vector<Instruction>
+        inner_{};  ///< those that stand as operands and are open, the innermost last
+};
+
+}  // namespace
+
+void read_operands(Text& text, Instruction& instruction, Computation& computation,
+                   InstructionNumbers& numbers) {
+    Operands(text, instruction, computation, numbers).read();
+}
+
+std::string lack_of_operands(const Instruction& instruction) {
+    for (const auto& [opcode, least] : kLeastOperands) {
+        if (instruction.opcode == opcode && instruction.operands.size() < least) {
+            return fmt::format("'{}': {} of {} operands", instruction.name, opcode,
+                               instruction.operands.size());
+        }
+    }
+    return {};
+}
+
+}  // namespace podsim::workloads::hlo
