@@ -33,6 +33,17 @@ Json collectives_json(const Totals& totals) {
     return array;
 }
 
+Json matmuls_json(const std::map<std::string, workloads::hlo::MatmulTotal>& types) {
+    Json array = Json::array();
+    for (const auto& [name, total] : types) {
+        array.push_back({{"types", name},
+                         {"count", total.count},
+                         {"flops", total.flops.value()},
+                         {"passes", total.passes}});
+    }
+    return array;
+}
+
 Json instructions_json(const std::vector<InstructionTime>& all) {
     Json array = Json::array();
     for (const InstructionTime& one : all) {
@@ -67,6 +78,8 @@ Json totals_json(const HloInput& input, const Totals& totals) {
                  {"matmul_flops", totals.matmul_flops.value()},
                  {"attention_flops", totals.attention_flops.value()},
                  {"given_flops", totals.given_flops.value()},
+                 {"estimated_flops", totals.estimated_flops.value()},
+                 {"matmuls_by_type", matmuls_json(totals.matmul_types)},
                  {"by_pass_flops", std::move(passes)},
                  {"vector_flops", totals.vector.value()},
                  {"hbm_bytes", totals.hbm.value()},
@@ -76,6 +89,9 @@ Json totals_json(const HloInput& input, const Totals& totals) {
                  {"custom_calls", totals.custom_calls},
                  {"unknown_custom_calls", totals.unknown_calls},
                  {"unknown_opcodes", totals.unknown_opcodes},
+                 {"estimated_custom_calls", totals.estimated_calls},
+                 {"kernel_sent_bytes", totals.remote.value()},
+                 {"ids_beyond_header", totals.beyond_counts},
                  {"host_copies", totals.host_copies},
                  {"host_copy_bytes", totals.host_bytes.value()},
                  {"conditionals", totals.branches},
@@ -123,6 +139,11 @@ Json hlo_json(const HloRequest& request, const HloResult& result, double wall_ti
          {"ragged_all_to_alls", result.ragged},
          {"unknown_custom_calls", result.unknown_calls},
          {"unknown_opcodes", result.unknown_opcodes},
+         {"matmuls_by_type", matmuls_json(result.matmul_types)},
+         {"matmuls_in_bf16", result.in_bf16},
+         {"estimated_custom_calls", result.estimated_calls},
+         {"kernel_sent_bytes", result.remote.value()},
+         {"ids_beyond_header", result.beyond_counts},
          {"sends_left_out", result.left_out},
          {"operations", result.operations},
          {"events", result.events},

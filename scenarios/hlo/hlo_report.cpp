@@ -67,7 +67,9 @@ std::string gaps_in_text(const HloInput& input) {
 std::string flops_table(const Totals& totals) {
     Table table;
     table.row({"FLOPs of a device", "", "share"});
-    const double all = (totals.matmul_flops + totals.attention_flops + totals.given_flops).value();
+    const double all =
+        (totals.matmul_flops + totals.attention_flops + totals.given_flops + totals.estimated_flops)
+            .value();
     const auto row = [&](const std::string& name, sim::Flops flops) {
         if (flops.value() > 0) {
             table.row({name, format_flops(flops),
@@ -75,8 +77,14 @@ std::string flops_table(const Totals& totals) {
         }
     };
     row(fmt::format("  {} matmuls", whole(totals.matmuls)), totals.matmul_flops);
+    for (const auto& [types, total] : totals.matmul_types) {
+        if (total.passes > 1) {
+            row(fmt::format("  of it {}, {} passes", types, total.passes), total.flops);
+        }
+    }
     row("  attention kernels", totals.attention_flops);
     row("  custom calls, as given", totals.given_flops);
+    row("  custom calls, by their cost_estimate", totals.estimated_flops);
     if (totals.flops_by_pass.size() > 1) {
         for (const auto& [pass, flops] : totals.flops_by_pass) {
             row("  of it " + pass, flops);
@@ -109,6 +117,18 @@ std::string collectives_table(const Totals& totals) {
     return text;
 }
 
+std::string beyond_header(double collectives) {
+    return fmt::format(
+        "the ids of {} collectives are beyond the header's counts and are taken as "
+        "devices' numbers",
+        whole(collectives));
+}
+
+std::string sent_by_kernels(sim::Bytes bytes) {
+    return fmt::format("custom calls send {} to other chips themselves, which is not played",
+                       format_bytes(bytes));
+}
+
 std::string others(const Totals& totals) {
     std::string text;
     for (const auto& loop : totals.loops) {
@@ -127,6 +147,12 @@ std::string others(const Totals& totals) {
     for (const auto& [opcode, count] : totals.unknown_opcodes) {
         text += fmt::format("instruction {}: {}, of which only the bytes are known\n", opcode,
                             whole(count));
+    }
+    if (totals.remote.value() > 0) {
+        text += sent_by_kernels(totals.remote) + '\n';
+    }
+    if (totals.beyond_counts > 0) {
+        text += beyond_header(totals.beyond_counts) + '\n';
     }
     if (totals.left_out > 0) {
         text += fmt::format("{} sends and receives between devices, which are not counted\n",
@@ -265,6 +291,28 @@ std::string assumptions(const HloResult& result) {
             fmt::format("{} permutes shift along chips counted by x, y and z, not in the mesh's "
                         "order",
                         static_cast<std::int64_t>(result.reordered_permutes)));
+    }
+    for (const auto& [types, total] : result.matmul_types) {
+        if (total.passes > 1) {
+            say(fmt::format("{} matmuls of {} take {} passes of bf16 each", whole(total.count),
+                            types, total.passes));
+        }
+    }
+    for (const auto& [types, count] : result.in_bf16) {
+        say(
+            fmt::format("{} matmuls of {} are computed in bf16: the chip's MXU does not take these "
+                        "types",
+                        whole(count), types));
+    }
+    if (result.estimated_calls > 0) {
+        say(fmt::format("FLOPs and bytes of {} custom calls are those of their cost_estimate",
+                        whole(result.estimated_calls)));
+    }
+    if (result.remote.value() > 0) {
+        say(sent_by_kernels(result.remote));
+    }
+    if (result.beyond_counts > 0) {
+        say(beyond_header(result.beyond_counts));
     }
     if (!result.unknown_calls.empty()) {
         say(fmt::format("of custom calls {} only the bytes are known (--flops REGEX=N)",

@@ -180,6 +180,26 @@ private:
         result_.unknown_calls = totals.unknown_calls;
         result_.unknown_opcodes = totals.unknown_opcodes;
         result_.left_out = totals.left_out;
+        result_.estimated_calls = totals.estimated_calls;
+        result_.remote = totals.remote;
+        result_.beyond_counts = totals.beyond_counts;
+        result_.matmul_types = totals.matmul_types;
+        // A kernel converts types that the MXU does not take to bf16 before it multiplies.
+        const auto has_unit = [rates =
+                                   ideal_rates(request_.hardware)](workloads::MatmulDtype dtype) {
+            return rates.peak(dtype) > sim::FlopsPerSecond();
+        };
+        for (const auto& [types, total] : totals.matmul_types) {
+            if (total.narrow || !has_unit(total.dtype)) {
+                result_.in_bf16[types] = total.count;
+            }
+        }
+        for (workloads::Op& op : imported.program.ops) {
+            if (auto* const work = std::get_if<workloads::Compute>(&op.work);
+                work != nullptr && !has_unit(work->dtype)) {
+                work->dtype = workloads::MatmulDtype::bf16;
+            }
+        }
         result_.scheduled = imported.scheduled;
         result_.fused = workloads::hlo::is_fused(input.module);
         result_.open_permutes = imported.open_permutes;

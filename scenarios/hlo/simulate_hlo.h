@@ -16,6 +16,7 @@
 #include "scenarios/spec/scenario.h"
 #include "scenarios/watch/watch.h"
 #include "sim/base/time.h"
+#include "workloads/hlo_totals/totals.h"
 #include "workloads/roofline/roofline.h"
 
 namespace podsim::scenarios {
@@ -44,6 +45,11 @@ struct HloResult {
     std::vector<std::string> unknown_calls;         ///< targets of which only the bytes are known
     std::map<std::string, double> unknown_opcodes;  ///< the same of instructions, how many
     double left_out = 0;                            ///< send and recv between devices
+    double estimated_calls = 0;  ///< custom calls whose FLOPs and bytes are their own estimate
+    sim::Bytes remote;           ///< that kernels send to other chips themselves
+    double beyond_counts = 0;    ///< collectives whose ids the module's header does not have
+    std::map<std::string, workloads::hlo::MatmulTotal> matmul_types;
+    std::map<std::string, double> in_bf16;  ///< of them, those for which the chip has no unit
     std::size_t operations = 0;
     sim::Time step_time;
     sim::Time compute;

@@ -58,7 +58,7 @@ sim::Seconds stepwise(const Compute& work, const MachineRates& rates) {
         const double volume = step.tile.m * padded(step.tile.k, rates.mxu_dimension) *
                               padded(step.tile.n, rates.mxu_dimension);
         const double reached = volume / mxu_share(step.tile, work, rates);
-        const sim::Seconds tile = sim::Flops(2 * reached) / rates.peak(work.dtype);
+        const sim::Seconds tile = sim::Flops(2 * reached * work.passes) / rates.peak(work.dtype);
         const sim::Seconds blocks = sim::Bytes(step.bytes) / rates.hbm;
         const sim::Seconds masks = sim::Flops(step.masked) / (rates.vpu * rates.efficiency.vpu);
         const sim::Seconds beside = sim::Flops(step.beside) / (rates.vpu * rates.efficiency.vpu);
@@ -84,7 +84,8 @@ ComputeTime compute_time(const Compute& work, const MachineRates& rates) {
         reached += padded / mxu_share(shape, work, rates);
     }
     ComputeTime time;
-    time.mxu = work.flops.value() > 0 ? work.flops / rates.peak(work.dtype) : sim::Seconds(0);
+    time.mxu = work.flops.value() > 0 ? work.flops * work.passes / rates.peak(work.dtype)
+                                      : sim::Seconds(0);
     time.mxu_padded = plain > 0 ? time.mxu * (with_padding / plain) * work.tiled : time.mxu;
     time.mxu_reached = plain > 0 ? time.mxu * (reached / plain) * work.tiled : time.mxu;
     time.mxu_reached += sim::Seconds(work.grid_steps * rates.efficiency.grid_step_s);

@@ -25,7 +25,7 @@ namespace podsim::workloads {
 /// kernels of their own (Compute::apart) move before or behind all that, ideally beside it. Waiting for the host, and the kernel's start,
 /// come before.
 struct ComputeTime {
-    sim::Seconds mxu;          ///< flops / peak of the dtype
+    sim::Seconds mxu;          ///< flops x passes / peak of the dtype
     sim::Seconds mxu_padded;   ///< the same with padding: >= mxu
     sim::Seconds mxu_reached;  ///< the same at the efficiency of the profile: >= mxu_padded
     sim::Seconds hbm;          ///< bytes / bandwidth

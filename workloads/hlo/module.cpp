@@ -1,8 +1,9 @@
 #include "workloads/hlo/module.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
+
+#include "workloads/hlo/device_counts.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -20,21 +21,16 @@ std::string_view unquoted(std::string_view text) {
     return text;
 }
 
-std::optional<std::int64_t> number_of(const Attribute* attribute) {
-    if (attribute == nullptr) {
-        return std::nullopt;
-    }
-    const std::string& text = attribute->value;
-    std::int64_t value = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return failure == std::errc() ? std::optional(value) : std::nullopt;
+std::optional<std::string_view> value_in(const std::vector<Attribute>& attributes,
+                                         std::string_view key) {
+    const Attribute* const found = find_in(attributes, key);
+    return found == nullptr ? std::nullopt : std::optional<std::string_view>(found->value);
 }
 
 }  // namespace
 
 std::optional<std::string_view> Instruction::find(std::string_view key) const {
-    const Attribute* const found = find_in(attributes, key);
-    return found == nullptr ? std::nullopt : std::optional<std::string_view>(found->value);
+    return value_in(attributes, key);
 }
 
 std::string_view Instruction::text(std::string_view key) const {
@@ -79,22 +75,19 @@ const Instruction* Computation::parameter(std::int64_t number) const {
     return found == instructions.end() ? nullptr : &*found;
 }
 
+std::optional<std::string_view> Module::find(std::string_view key) const {
+    return value_in(attributes, key);
+}
+
 bool Module::is_scheduled() const {
-    const Attribute* const found = find_in(attributes, "is_scheduled");
-    return found != nullptr && found->value == "true";
+    return find("is_scheduled") == "true";
 }
 
 std::optional<std::int64_t> Module::stated_devices() const {
-    const std::optional<std::int64_t> partitions = number_of(find_in(attributes, "num_partitions"));
-    const std::optional<std::int64_t> replicas = number_of(find_in(attributes, "replica_count"));
-    if (!partitions && !replicas) {
+    if (!find("num_partitions") && !find("replica_count")) {
         return std::nullopt;
     }
-    constexpr std::int64_t kMost = std::int64_t{1} << 24;
-    const auto sound = [&](const std::optional<std::int64_t>& count) {
-        return std::clamp<std::int64_t>(count.value_or(1), 1, kMost);
-    };
-    return std::min(kMost, sound(partitions) * sound(replicas));
+    return device_counts(*this).devices();
 }
 
 sim::InputError Module::error(const Instruction& at, const std::string& problem,

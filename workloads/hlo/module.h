@@ -60,6 +60,13 @@ struct Computation {
     [[nodiscard]] const Instruction* parameter(std::int64_t number) const;
 };
 
+/// The largest number, and one more, that groups and pairs of a module name, by what they count (device_counts.h); 0: none.
+struct NamedIds {
+    std::int64_t replicas = 0;
+    std::int64_t partitions = 0;
+    std::int64_t devices = 0;
+};
+
 struct Module {
     std::string name;
     std::string file;  ///< for errors
@@ -68,9 +75,12 @@ struct Module {
     std::uint32_t entry = kNothing;    ///< kNothing: the text has none
     std::vector<std::string> missing;  ///< computations that are called and not there, by name
     bool cut_off = false;              ///< the text ends within a computation
+    NamedIds ids;
 
     [[nodiscard]] bool is_scheduled() const;
-    /// num_partitions x replica_count of the header, where it states the first.
+    /// The header's text behind `key=`; nothing where it has none.
+    [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
+    /// num_partitions x replica_count of the header, of which one that is not stated is 1; nothing where neither is.
     [[nodiscard]] std::optional<std::int64_t> stated_devices() const;
     /// An error at an instruction.
     [[nodiscard]] sim::InputError error(const Instruction& at, const std::string& problem,

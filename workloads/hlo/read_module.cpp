@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "workloads/hlo/device_counts.h"
 #include "workloads/hlo/endless_calls.h"
 #include "workloads/hlo/operands.h"
 
@@ -68,6 +69,7 @@ Module Reader::read() {
     resolve_calls();
     refuse_endless_calls(module_);
     find_entry();
+    module_.ids = named_ids(module_);
     return std::move(module_);
 }
 

@@ -7,17 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "workloads/hlo/device_groups.h"
+#include "workloads/hlo/device_counts.h"
 #include "workloads/hlo_costs/doing.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
 using Users = std::vector<std::vector<std::uint32_t>>;
-
-std::string written(const Instruction& instruction, std::string_view key) {
-    return std::string(instruction.find(key).value_or(std::string_view()));
-}
 
 /// What a collective results in: of `-start` the part of its tuple that its end gives.
 Shape result_of(const Instruction& instruction) {
@@ -63,8 +59,8 @@ bool from_device_number(const Computation& computation, std::uint32_t number) {
 /// What whole numbers are on one device, where they follow from the device's number.
 class OnDevice {
 public:
-    OnDevice(const Computation& computation, std::int64_t device)
-        : computation_(computation), device_(device) {}
+    OnDevice(const Computation& computation, std::int64_t device, const DeviceCounts& counts)
+        : computation_(computation), device_(device), counts_(counts) {}
 
     /// Nothing where it is not known how.
     std::optional<std::int64_t> of(std::uint32_t number, int depth = 0) {
@@ -82,7 +78,10 @@ private:
         const Instruction& at = computation_.instructions[number];
         const std::string& opcode = at.opcode;
         if (opcode == "partition-id") {
-            return device_;
+            return numbers_all(counts_.partitions) ? device_ : device_ % counts_.partitions;
+        }
+        if (opcode == "replica-id") {
+            return numbers_all(counts_.replicas) ? device_ : device_ / counts_.partitions;
         }
         if (opcode == "constant") {
             const std::vector<std::int64_t> one = list_in('{' + at.literal + '}');
@@ -121,6 +120,11 @@ private:
         return std::nullopt;
     }
 
+    /// Nothing says how many there are, so that the number is the device's.
+    [[nodiscard]] bool numbers_all(std::int64_t count) const {
+        return !counts_.stated && count == 1;
+    }
+
     /// Of `{0, 8, 16}`; empty for what is no list of whole numbers, `{...}` of a constant that was left out among them.
     static std::vector<std::int64_t> list_in(const std::string& literal) {
         try {
@@ -132,15 +136,16 @@ private:
 
     const Computation& computation_;
     const std::int64_t device_;
+    const DeviceCounts& counts_;
     std::map<std::uint32_t, std::optional<std::int64_t>> known_;
 };
 
 /// Members of one group read different places, or it is not known which.
 bool places_differ(const Computation& computation, const Instruction& slice,
-                   const std::vector<std::int64_t>& group) {
+                   const std::vector<std::int64_t>& group, const DeviceCounts& counts) {
     std::set<std::vector<std::int64_t>> places;
     for (const std::int64_t device : group) {
-        OnDevice on_device(computation, device);
+        OnDevice on_device(computation, device, counts);
         std::vector<std::int64_t> place;
         for (std::size_t i = 1; i < slice.operands.size(); ++i) {
             const auto one = on_device.of(slice.operands[i]);
@@ -157,7 +162,7 @@ bool places_differ(const Computation& computation, const Instruction& slice,
 /// All that reads `number`, through views and conversions, are dynamic-slices of 1/g of it; outside of fusions at the device's place.
 bool only_sliced(const Computation& computation, const Users& users, std::uint32_t number,
                  double parts, double elements, bool in_fusion,
-                 const std::vector<std::int64_t>& group) {
+                 const std::vector<std::int64_t>& group, const DeviceCounts& counts) {
     std::vector<std::uint32_t> open{number};
     std::vector<bool> seen(computation.instructions.size());
     bool sliced = false;
@@ -170,7 +175,7 @@ bool only_sliced(const Computation& computation, const Users& users, std::uint32
                 const bool of_it = reader.operands.front() == at;
                 const bool part = reader.shape.elements() * parts == elements;
                 const bool placed =
-                    in_fusion || (places_differ(computation, reader, group) &&
+                    in_fusion || (places_differ(computation, reader, group, counts) &&
                                   std::any_of(reader.operands.begin() + 1, reader.operands.end(),
                                               [&](std::uint32_t place) {
                                                   return from_device_number(computation, place);
@@ -193,33 +198,28 @@ bool only_sliced(const Computation& computation, const Users& users, std::uint32
     return sliced;
 }
 
-/// The first group; empty where everybody is in it.
-std::vector<std::int64_t> first_group(const Instruction& instruction) {
-    const std::string groups = written(instruction, "replica_groups");
-    const DeviceGroups read = groups.empty() ? DeviceGroups{} : read_groups(groups);
-    return read.groups.empty() ? std::vector<std::int64_t>{} : read.groups.front();
-}
-
 bool is_reduce_scatter(const Module& module, const Computation& computation,
                        const Instruction& instruction, const Users& users, bool in_fusion) {
     if (base_opcode(instruction) != "all-reduce") {
         return false;
     }
     const auto number = static_cast<std::uint32_t>(&instruction - computation.instructions.data());
-    const std::vector<std::int64_t> group = first_group(instruction);
+    const DeviceCounts counts = device_counts(module);
+    const DeviceGroups groups = participants(instruction, counts);
+    const std::vector<std::int64_t> group =
+        groups.groups.empty() ? std::vector<std::int64_t>{} : groups.groups.front();
     const auto size = static_cast<double>(group.empty() ? module.stated_devices().value_or(0)
                                                         : static_cast<std::int64_t>(group.size()));
     const Shape result = result_of(instruction);
     return size > 1 && result.kind == Shape::Kind::array &&
-           only_sliced(computation, users, number, size, result.elements(), in_fusion, group);
+           only_sliced(computation, users, number, size, result.elements(), in_fusion, group,
+                       counts);
 }
 
 FoundCollective found(const Module& module, const Computation& computation,
                       const Instruction& instruction, const Users& users, bool in_fusion) {
     FoundCollective one{.operation = operation_of(module, instruction),
                         .at = &instruction,
-                        .groups = written(instruction, "replica_groups"),
-                        .pairs = written(instruction, "source_target_pairs"),
                         .result = result_of(instruction).bytes()};
     switch (one.operation) {
         case collectives::Operation::reduce_scatter:

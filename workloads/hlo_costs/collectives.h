@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "collectives/vocabulary/operation.h"
@@ -20,10 +19,9 @@ namespace podsim::workloads::hlo {
 
 struct FoundCollective {
     collectives::Operation operation{};
-    const Instruction* at = nullptr;  ///< the collective itself
-    std::string groups;               ///< replica_groups as written; empty: everybody
-    std::string pairs;                ///< source_target_pairs of a permute, as written
-    sim::Bytes result;                ///< logical bytes of its result
+    const Instruction* at =
+        nullptr;        ///< the collective itself: who takes part (hlo/device_counts.h)
+    sim::Bytes result;  ///< logical bytes of its result
     sim::Bytes
         stored{};  ///< of what V is counted in: of one member's part of AllToAll and permutes
     bool was_all_reduce = false;  ///< written as an AllReduce, of use only as a ReduceScatter

@@ -1,121 +1,53 @@
 #include "workloads/hlo_costs/doing.h"
 
 #include <algorithm>
-#include <array>
 
 namespace podsim::workloads::hlo {
 namespace {
 
-template <std::size_t N>
-bool among(std::string_view name, const std::array<std::string_view, N>& names) {
-    return std::ranges::find(names, name) != names.end();
+/// One of the words of a list.
+bool among(std::string_view name, std::string_view words) {
+    while (!words.empty()) {
+        const std::size_t end = std::min(words.find(' '), words.size());
+        if (words.substr(0, end) == name) {
+            return true;
+        }
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+    return false;
 }
 
-constexpr std::array<std::string_view, 7> kCollectives{
-    "all-gather",         "all-reduce",           "reduce-scatter",   "all-to-all",
-    "collective-permute", "collective-broadcast", "ragged-all-to-all"};
+constexpr std::string_view kCollectives =
+    "all-gather all-reduce reduce-scatter all-to-all collective-permute "
+    "collective-broadcast ragged-all-to-all";
 
-constexpr std::array<std::string_view, 17> kNames{"parameter",
-                                                  "constant",
-                                                  "tuple",
-                                                  "get-tuple-element",
-                                                  "bitcast",
-                                                  "after-all",
-                                                  "partition-id",
-                                                  "replica-id",
-                                                  "opt-barrier",
-                                                  "optimization-barrier",
-                                                  "add-dependency",
-                                                  "domain",
-                                                  "async-update",
-                                                  "get-dimension-size",
-                                                  "rng-get-and-update-state",
-                                                  "bitcast-convert",
-                                                  "infeed"};
+constexpr std::string_view kNames =
+    "parameter constant tuple get-tuple-element bitcast after-all partition-id "
+    "replica-id opt-barrier optimization-barrier add-dependency domain async-update "
+    "get-dimension-size rng-get-and-update-state bitcast-convert infeed";
 
-constexpr std::array<std::string_view, 70> kElementwise{"abs",
-                                                        "acos",
-                                                        "acosh",
-                                                        "asin",
-                                                        "asinh",
-                                                        "atanh",
-                                                        "cosh",
-                                                        "sinh",
-                                                        "add",
-                                                        "and",
-                                                        "atan2",
-                                                        "broadcast",
-                                                        "cbrt",
-                                                        "ceil",
-                                                        "clamp",
-                                                        "compare",
-                                                        "complex",
-                                                        "concatenate",
-                                                        "convert",
-                                                        "copy",
-                                                        "cosine",
-                                                        "count-leading-zeros",
-                                                        "divide",
-                                                        "erf",
-                                                        "exponential",
-                                                        "exponential-minus-one",
-                                                        "floor",
-                                                        "imag",
-                                                        "iota",
-                                                        "is-finite",
-                                                        "log",
-                                                        "log-plus-one",
-                                                        "logistic",
-                                                        "map",
-                                                        "maximum",
-                                                        "minimum",
-                                                        "multiply",
-                                                        "negate",
-                                                        "not",
-                                                        "or",
-                                                        "pad",
-                                                        "popcnt",
-                                                        "power",
-                                                        "real",
-                                                        "reduce",
-                                                        "reduce-precision",
-                                                        "remainder",
-                                                        "reshape",
-                                                        "reverse",
-                                                        "round-nearest-afz",
-                                                        "round-nearest-even",
-                                                        "rsqrt",
-                                                        "select",
-                                                        "shift-left",
-                                                        "shift-right-arithmetic",
-                                                        "shift-right-logical",
-                                                        "sign",
-                                                        "sine",
-                                                        "slice",
-                                                        "sqrt",
-                                                        "stochastic-convert",
-                                                        "subtract",
-                                                        "tan",
-                                                        "tanh",
-                                                        "transpose",
-                                                        "xor",
-                                                        "dynamic-slice",
-                                                        "rng",
-                                                        "rng-bit-generator",
-                                                        "dynamic-update-slice"};
+constexpr std::string_view kElementwise =
+    "abs acos acosh asin asinh atanh cosh sinh add and atan2 broadcast cbrt ceil clamp "
+    "compare complex concatenate convert copy cosine count-leading-zeros divide erf "
+    "exponential exponential-minus-one floor imag iota is-finite log log-plus-one "
+    "logistic map maximum minimum multiply negate not or pad popcnt power real reduce "
+    "reduce-precision remainder reshape reverse round-nearest-afz round-nearest-even "
+    "rsqrt select shift-left shift-right-arithmetic shift-right-logical sign sine slice "
+    "sqrt stochastic-convert subtract tan tanh transpose xor dynamic-slice rng "
+    "rng-bit-generator dynamic-update-slice";
 
 /// They run others, or have costs of their own.
-constexpr std::array<std::string_view, 12> kRun{
-    "while",       "conditional", "call", "fusion", "async",      "custom-call",
-    "convolution", "dot",         "send", "recv",   "ragged-dot", "scaled-dot"};
+constexpr std::string_view kRun =
+    "while conditional call fusion async custom-call convolution dot send recv "
+    "ragged-dot scaled-dot";
 
 /// They move data: bytes are all that they cost.
-constexpr std::array<std::string_view, 7> kMoves{
-    "gather", "scatter", "sort", "topk", "outfeed", "dynamic-reshape", "set-dimension-size"};
+constexpr std::string_view kMoves =
+    "gather scatter sort topk outfeed dynamic-reshape set-dimension-size";
 
-constexpr std::array<std::string_view, 6> kFreeCustomCalls{
-    "AssumeGatherIndicesInBound", "ConcatBitcast",        "Sharding",
-    "SPMDFullToShardShape",       "SPMDShardToFullShape", "annotate_device_placement"};
+constexpr std::string_view kFreeCustomCalls =
+    "AssumeGatherIndicesInBound ConcatBitcast Sharding SPMDFullToShardShape "
+    "SPMDShardToFullShape annotate_device_placement";
 
 bool ends_with(std::string_view text, std::string_view end) {
     return text.ends_with(end);

@@ -4,8 +4,9 @@
 #include <map>
 
 #include "workloads/hlo_costs/attention_kernels.h"
-#include "workloads/hlo_costs/matmuls.h"
+#include "workloads/hlo_costs/cost_estimate.h"
 #include "workloads/hlo_costs/traffic.h"
+#include "workloads/work/vector_work.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -54,32 +55,58 @@ Compute attention_work(const AttentionKernel& kernel, const CostRules& rules) {
     return work;
 }
 
+double given_flops(const Instruction& instruction, const CostRules& rules) {
+    return instruction.opcode == "custom-call" && rules.flops ? rules.flops(instruction) : -1;
+}
+
+/// Passes of all, by what each multiplies.
+void add_to(Compute& work, const Matmul& matmul) {
+    const double flops = work.flops.value();
+    const double all = flops + matmul.flops();
+    work.passes =
+        all > 0 ? (work.passes * flops + matmul.passes * matmul.flops()) / all : work.passes;
+    work.flops = sim::Flops(all);
+    work.matmuls.push_back(matmul.shape);
+    work.dtype = matmul.dtype;
+}
+
 /// What one instruction computes, without HBM.
-Compute work_of(const Module& module, const Computation& computation,
-                const Instruction& instruction, const CostRules& rules) {
+void set_work(const Module& module, const Computation& computation, const Instruction& instruction,
+              const CostRules& rules, Item& item) {
     if (const auto kernel = attention_of(computation, instruction)) {
-        return attention_work(*kernel, rules);
+        item.work = attention_work(*kernel, rules);
+        return;
     }
-    Compute work;
-    std::vector<Matmul> matmuls;
-    append_matmuls(module, computation, instruction, matmuls);
-    for (const Matmul& matmul : matmuls) {
+    Compute& work = item.work;
+    append_matmuls(module, computation, instruction, item.matmuls);
+    for (const Matmul& matmul : item.matmuls) {
         if (matmul.depthwise) {
             work.vector += sim::Flops(matmul.flops());
-            continue;
+        } else {
+            add_to(work, matmul);
         }
-        work.flops += sim::Flops(matmul.flops());
-        work.matmuls.push_back(matmul.shape);
-        work.dtype = matmul.dtype;
     }
+    std::erase_if(item.matmuls, [](const Matmul& matmul) { return matmul.depthwise; });
     work.vector += vector_of(module, computation, instruction);
-    const double given =
-        instruction.opcode == "custom-call" && rules.flops ? rules.flops(instruction) : -1;
-    if (given >= 0) {
+    if (const double given = given_flops(instruction, rules); given >= 0) {
         work.flops = sim::Flops(given);
         work.kernel = true;
+    } else if (const auto estimate = cost_estimate_of(instruction)) {
+        work.flops = sim::Flops(estimate->flops);
+        work.vector += sim::Flops(vector_unit::kTranscendental * estimate->transcendentals);
+        work.kernel = true;
     }
-    return work;
+}
+
+/// By its own estimate, of which what lies in VMEM moves nothing.
+sim::Bytes estimated_bytes(const Computation& computation, const Instruction& instruction,
+                           sim::Bytes estimate) {
+    sim::Bytes near = instruction.shape.stored_bytes() - in_hbm(instruction.shape);
+    for (const std::uint32_t operand : instruction.operands) {
+        const Shape& shape = computation.instructions[operand].shape;
+        near += shape.stored_bytes() - in_hbm(shape);
+    }
+    return std::max(estimate - near, sim::Bytes());
 }
 
 /// The part of the bytes that is not the matmuls' own is that of what is fused with them.
@@ -125,11 +152,11 @@ private:
         Item item{.doing = doing, .members = {number}};
         if (doing == Doing::kernel || doing == Doing::collective) {
             item.collectives = collectives_of(module_, computation_, at, users_);
-            item.work = work_of(module_, computation_, at, rules_);
+            set_work(module_, computation_, at, rules_, item);
             const bool alone = is_collective_opcode(base_opcode(at));
             const bool computes = doing == Doing::kernel || item.work.flops.value() > 0;
             if (!alone && computes) {
-                set_bytes(item.work, hbm_of(module_, computation_, at));
+                set_bytes(item.work, bytes_of(at));
             } else if (alone) {
                 item.work = Compute{};
             }
@@ -137,6 +164,13 @@ private:
             item.bytes = doing == Doing::prefetch ? prefetched_by(at) : moved_by(at);
         }
         items_.push_back(std::move(item));
+    }
+
+    [[nodiscard]] sim::Bytes bytes_of(const Instruction& at) const {
+        const auto estimate = cost_estimate_of(at);
+        return estimate && estimate->bytes && !attention_of(computation_, at)
+                   ? estimated_bytes(computation_, at, sim::Bytes(*estimate->bytes))
+                   : hbm_of(module_, computation_, at);
     }
 
     [[nodiscard]] sim::Bytes moved_by(const Instruction& at) const {
@@ -304,10 +338,16 @@ std::vector<Item> items_of(const Module& module, const Computation& computation,
     return Items(module, computation, rules).list();
 }
 
+bool is_estimated(const Computation& computation, const Instruction& instruction,
+                  const CostRules& rules) {
+    return cost_estimate_of(instruction) && !attention_of(computation, instruction) &&
+           given_flops(instruction, rules) < 0;
+}
+
 bool is_unknown_call(const Computation& computation, const Instruction& instruction,
                      const CostRules& rules) {
     return instruction.opcode == "custom-call" && !attention_of(computation, instruction) &&
-           (!rules.flops || rules.flops(instruction) < 0);
+           given_flops(instruction, rules) < 0 && !cost_estimate_of(instruction);
 }
 
 std::vector<std::string> unknown_opcodes(const Module& module, const Instruction& instruction) {

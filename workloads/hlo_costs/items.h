@@ -14,6 +14,7 @@
 #include "workloads/hlo/module.h"
 #include "workloads/hlo_costs/collectives.h"
 #include "workloads/hlo_costs/doing.h"
+#include "workloads/hlo_costs/matmuls.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads::hlo {
@@ -22,6 +23,7 @@ struct Item {
     Doing doing{};
     std::vector<std::uint32_t> members{};  ///< instructions, ascending; the last gives it its name
     Compute work{};                        ///< of a kernel, and of a fusion beside its collectives
+    std::vector<Matmul> matmuls{};         ///< of the MXU, in `work`
     std::vector<FoundCollective> collectives{};
     sim::Bytes bytes{};  ///< of a host copy or a prefetch
 };
@@ -45,6 +47,9 @@ bool is_fused(const Module& module);
 std::vector<Item> items_of(const Module& module, const Computation& computation,
                            const CostRules& rules);
 
+/// A custom call whose FLOPs and bytes are its own estimate: neither given nor those of a kernel that is known.
+bool is_estimated(const Computation& computation, const Instruction& instruction,
+                  const CostRules& rules);
 /// A custom call of which nothing but its operands and results is known.
 bool is_unknown_call(const Computation& computation, const Instruction& instruction,
                      const CostRules& rules);

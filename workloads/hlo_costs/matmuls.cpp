@@ -4,25 +4,49 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "workloads/hlo_costs/matmul_passes.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-/// By their results fp32 matmuls of a TPU are several of bf16; how many is the compiler's flag, so they count once.
+constexpr int kByteBits = 8;
+
+bool is_whole(const Shape& shape) {
+    return (shape.element.starts_with('s') || shape.element.starts_with('u')) &&
+           element_bits(shape.element) <= kByteBits;
+}
+
+bool is_narrow(const Shape& shape) {
+    return is_floating(shape.element) && element_bits(shape.element) < kByteBits;
+}
+
+/// Whole numbers of fewer bits go through the array as int8.
 MatmulDtype dtype_of(const Shape& left, const Shape& right) {
-    const auto small = [](const Shape& shape, std::string_view prefix) {
-        return shape.element.starts_with(prefix);
-    };
-    if (small(left, "f8") && small(right, "f8")) {
+    if (left.element.starts_with("f8") && right.element.starts_with("f8")) {
         return MatmulDtype::fp8;
     }
-    const auto whole = [&](const Shape& shape) {
-        return shape.element == "s8" || shape.element == "u8" || shape.element == "s4" ||
-               shape.element == "u4";
-    };
-    return whole(left) && whole(right) ? MatmulDtype::int8 : MatmulDtype::bf16;
+    return is_whole(left) && is_whole(right) ? MatmulDtype::int8 : MatmulDtype::bf16;
+}
+
+/// All but the shape and what is multiplied.
+Matmul kind_of(const Module& module, const Instruction& at, const Shape& left, const Shape& right) {
+    MatmulPasses passes = passes_of(module, at, left, right);
+    std::string types = left.element;
+    if (right.element != left.element) {
+        types += " x " + right.element;
+    }
+    if (!passes.precision.empty()) {
+        types += ' ' + passes.precision;
+    }
+    return {.shape = {},
+            .dtype = dtype_of(left, right),
+            .passes = passes.passes,
+            .types = std::move(types),
+            .narrow = is_narrow(left) || is_narrow(right)};
 }
 
 double product_of(const Module& module, const Instruction& at, const Shape& shape,
@@ -44,11 +68,13 @@ Matmul dot(const Module& module, const Instruction& at, const Shape& left, const
     const double of_right = product_of(module, at, right, at.numbers("rhs_contracting_dims")) *
                             product_of(module, at, right, at.numbers("rhs_batch_dims"));
     const double of_left = k * batch;
-    const MatmulShape shape{.m = of_left > 0 ? left.elements() / of_left : 0,
-                            .k = k,
-                            .n = of_right > 0 ? right.elements() / of_right : 0,
-                            .count = batch};
-    return {shape, dtype_of(left, right), false, shape.m * shape.k * shape.n * shape.count};
+    Matmul found = kind_of(module, at, left, right);
+    found.shape = {.m = of_left > 0 ? left.elements() / of_left : 0,
+                   .k = k,
+                   .n = of_right > 0 ? right.elements() / of_right : 0,
+                   .count = batch};
+    found.multiplications = found.shape.m * found.shape.k * found.shape.n * found.shape.count;
+    return found;
 }
 
 /// Groups along a dimension of the left operand: rows, the contraction or batches.
@@ -219,8 +245,11 @@ Matmul convolution(const Module& module, const Instruction& at, const Shape& lef
             shape.k *= met / static_cast<double>(output);
         }
     }
-    const bool alone = length(rhs, 'i', right) == 1 && group_count(at, "feature_group_count") > 1;
-    return {shape, dtype_of(left, right), alone, multiplications};
+    Matmul found = kind_of(module, at, left, right);
+    found.shape = shape;
+    found.depthwise = length(rhs, 'i', right) == 1 && group_count(at, "feature_group_count") > 1;
+    found.multiplications = multiplications;
+    return found;
 }
 
 }  // namespace

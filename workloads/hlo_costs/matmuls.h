@@ -14,6 +14,7 @@
 // Sources: openxla/xla, xla/service/hlo_cost_analysis.cc (HandleConvolutionWithWindow, HandleRaggedDot); JAX, lax.ragged_dot_general (the three modes).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "workloads/hlo/module.h"
@@ -26,6 +27,11 @@ struct Matmul {
     MatmulDtype dtype = MatmulDtype::bf16;
     bool depthwise = false;  ///< each feature by itself: work of the vector unit, not of the MXU
     double multiplications = 0;  ///< m k n of all, exactly
+    double passes = 1;           ///< through the systolic array (matmul_passes.h)
+    /// Element types of the operands, and the precision where it takes more passes: `bf16`, `f32 highest`, `s8 x bf16`.
+    std::string types{};
+    bool narrow =
+        false;  ///< an operand's elements are floats of 6 or 4 bits, of which no MXU is known
     [[nodiscard]] double flops() const { return 2 * multiplications; }
 };
 

@@ -105,7 +105,7 @@ void add_cuts(const std::vector<Digit>& digits, std::set<std::int64_t>& cuts) {
 
 DeviceAxes::DeviceAxes(const Module& module, std::int64_t devices,
                        std::vector<std::pair<std::string, std::int64_t>> axes)
-    : devices_(devices) {
+    : devices_(devices), counts_(device_counts(module, devices)) {
     if (axes.empty()) {
         axes.emplace_back("devices", devices);
     }
@@ -129,14 +129,9 @@ void DeviceAxes::cut(const Module& module, std::vector<std::pair<std::string, st
                 continue;
             }
             const std::set<std::int64_t> before = cuts;
-            if (const auto pairs = each.find("source_target_pairs")) {
-                add_cuts(shift_of(module, each, std::string(*pairs)).digits, cuts);
-            } else {
-                add_cuts(
-                    group_of(module, each,
-                             std::string(each.find("replica_groups").value_or(std::string_view()))),
-                    cuts);
-            }
+            add_cuts(each.find("source_target_pairs") ? shift_of(module, each).digits
+                                                      : group_of(module, each),
+                     cuts);
             last = cuts == before ? last : &each;
         }
     }
@@ -199,25 +194,23 @@ std::vector<std::string> DeviceAxes::names_of(const std::vector<Digit>& digits) 
     return names;
 }
 
-std::vector<Digit> DeviceAxes::group_of(const Module& module, const Instruction& at,
-                                        const std::string& groups) const {
-    const DeviceGroups read = groups.empty() ? DeviceGroups{} : read_groups(groups);
-    if (auto digits = digits_of(read, devices_)) {
+std::vector<Digit> DeviceAxes::group_of(const Module& module, const Instruction& at) const {
+    if (auto digits = digits_of(participants(at, counts_), devices_)) {
         return *digits;
     }
-    throw module.error(
-        at, fmt::format("its groups are not regular among {} devices: {:.60}", devices_, groups),
-        "podsim plays groups along the axes of a mesh");
+    throw module.error(at,
+                       fmt::format("its groups are not regular among {} devices: {:.60}", devices_,
+                                   at.find("replica_groups").value_or("")),
+                       "podsim plays groups along the axes of a mesh");
 }
 
-RankShift DeviceAxes::shift_of(const Module& module, const Instruction& at,
-                               const std::string& pairs) const {
-    const Pairs read = read_pairs(pairs);
-    if (auto shift = shift_in(read, devices_)) {
+RankShift DeviceAxes::shift_of(const Module& module, const Instruction& at) const {
+    if (auto shift = shift_in(transfers(at, counts_), devices_)) {
         return *shift;
     }
     throw module.error(at,
-                       fmt::format("its pairs are no shift along an axis of a mesh: {:.60}", pairs),
+                       fmt::format("its pairs are no shift along an axis of a mesh: {:.60}",
+                                   at.find("source_target_pairs").value_or("")),
                        "podsim plays permutes that shift along an axis");
 }
 

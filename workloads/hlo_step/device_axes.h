@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "workloads/hlo/device_groups.h"
+#include "workloads/hlo/device_counts.h"
 #include "workloads/hlo/module.h"
 
 namespace podsim::workloads::hlo {
@@ -44,17 +44,16 @@ public:
     /// The axes along which a group of those digits lies, slowest first.
     [[nodiscard]] std::vector<std::string> names_of(const std::vector<Digit>& digits) const;
 
-    /// Who takes part in the collective `at`, by its `groups` as written. Throws sim::InputError where they are not regular.
-    [[nodiscard]] std::vector<Digit> group_of(const Module& module, const Instruction& at,
-                                              const std::string& groups) const;
-    /// The same of `pairs` as written.
-    [[nodiscard]] RankShift shift_of(const Module& module, const Instruction& at,
-                                     const std::string& pairs) const;
+    /// Who takes part in the collective `at`. Throws sim::InputError where its groups are not regular.
+    [[nodiscard]] std::vector<Digit> group_of(const Module& module, const Instruction& at) const;
+    /// The same of a permute.
+    [[nodiscard]] RankShift shift_of(const Module& module, const Instruction& at) const;
 
 private:
     void cut(const Module& module, std::vector<std::pair<std::string, std::int64_t>> axes);
 
     std::int64_t devices_;
+    DeviceCounts counts_;
     std::vector<DeviceAxis> axes_;
     std::vector<std::vector<std::size_t>> parts_;
 };

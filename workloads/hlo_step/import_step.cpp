@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "workloads/hlo_costs/attention_kernels.h"
-#include "workloads/hlo_costs/trips.h"
 #include "workloads/hlo_step/purposes.h"
+#include "workloads/hlo_totals/trips.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -242,13 +242,13 @@ private:
                                   .bytes = {}};
             double share = 1;  // of what V is
             if (found.operation == collectives::Operation::permute) {
-                const RankShift shift = axes_.shift_of(module_, *found.at, found.pairs);
+                const RankShift shift = axes_.shift_of(module_, *found.at);
                 collective.axes = axes_.names_of(shift.digits);
                 collective.shift = static_cast<int>(shift.shift);
                 step_.open_permutes += shift.closed || collective.axes.empty() ? 0 : 1;
                 share = size_of(shift.digits);
             } else {
-                const std::vector<Digit> digits = axes_.group_of(module_, *found.at, found.groups);
+                const std::vector<Digit> digits = axes_.group_of(module_, *found.at);
                 collective.axes = axes_.names_of(digits);
                 share = found.operation == collectives::Operation::all_to_all ? size_of(digits) : 1;
                 step_.ragged += found.at->opcode.starts_with("ragged") ? 1 : 0;

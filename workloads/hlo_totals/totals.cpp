@@ -5,11 +5,12 @@
 #include <map>
 #include <optional>
 
-#include "workloads/hlo/device_groups.h"
+#include "workloads/hlo/device_counts.h"
 #include "workloads/hlo_costs/attention_kernels.h"
+#include "workloads/hlo_costs/cost_estimate.h"
 #include "workloads/hlo_costs/matmuls.h"
 #include "workloads/hlo_costs/traffic.h"
-#include "workloads/hlo_costs/trips.h"
+#include "workloads/hlo_totals/trips.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -42,7 +43,12 @@ public:
 
     Sum(const Module& module, const CostRules& rules, const GivenTrips& given, const Passes& passes,
         std::int64_t devices, LongestBranches& branches)
-        : module_(module), rules_(rules), given_(given), passes_(passes), branches_(branches) {
+        : module_(module),
+          rules_(rules),
+          given_(given),
+          passes_(passes),
+          branches_(branches),
+          counts_(device_counts(module, devices)) {
         totals_.devices = devices;
     }
 
@@ -146,18 +152,35 @@ private:
         }
         if (attention_of(computation, at)) {
             totals_.attention_flops += item.work.flops * times;
+        } else if (is_estimated(computation, at, rules_)) {
+            const CostEstimate estimate = *cost_estimate_of(at);
+            totals_.estimated_flops += item.work.flops * times;
+            totals_.estimated_calls += times;
+            totals_.remote += sim::Bytes(estimate.remote_bytes) * times;
         } else if (at.opcode == "custom-call" && item.work.flops.value() > 0) {
             totals_.given_flops += item.work.flops * times;
         } else {
             totals_.matmul_flops += item.work.flops * times;
             totals_.matmuls += static_cast<double>(item.work.matmuls.size()) * times;
         }
+        add_matmuls(item, times);
         count_custom_call(at, times);
         if (is_unknown_call(computation, at, rules_)) {
             totals_.unknown_calls.emplace_back(at.text("custom_call_target"));
         }
         for (const std::string& opcode : unknown_opcodes(module_, at)) {
             totals_.unknown_opcodes[opcode] += times;
+        }
+    }
+
+    void add_matmuls(const Item& item, double times) {
+        for (const Matmul& matmul : item.matmuls) {
+            MatmulTotal& total = totals_.matmul_types[matmul.types];
+            total.count += times;
+            total.flops += sim::Flops(matmul.flops()) * times;
+            total.passes = matmul.passes;
+            total.dtype = matmul.dtype;
+            total.narrow = matmul.narrow;
         }
     }
 
@@ -172,8 +195,7 @@ private:
         double size = devices;
         std::string groups = "pairs";
         if (collective.operation != collectives::Operation::permute) {
-            const DeviceGroups read =
-                collective.groups.empty() ? DeviceGroups{} : read_groups(collective.groups);
+            const DeviceGroups read = participants(*collective.at, counts_);
             size = read.groups.empty() ? devices : static_cast<double>(read.groups.front().size());
             const auto digits = digits_of(read, totals_.devices);
             groups = digits ? iota_text(*digits, totals_.devices) : "irregular";
@@ -181,6 +203,7 @@ private:
         CollectiveTotal& total =
             totals_
                 .collectives[{std::string(collectives::to_string(collective.operation)), groups}];
+        totals_.beyond_counts += names_beyond(*collective.at, counts_) ? times : 0;
         total.count += times;
         total.result += collective.result * (times / (collective.was_all_reduce ? size : 1));
         total.received += received(collective, size) * times;
@@ -190,8 +213,10 @@ private:
 
     /// Some device sends to another.
     static bool moves(const FoundCollective& permute) {
-        return std::ranges::any_of(read_pairs(permute.pairs),
-                                   [](const auto& pair) { return pair.first != pair.second; });
+        const auto pairs = permute.at->find("source_target_pairs");
+        return pairs && std::ranges::any_of(read_pairs(*pairs), [](const auto& pair) {
+                   return pair.first != pair.second;
+               });
     }
 
     static sim::Bytes received(const FoundCollective& collective, double size) {
@@ -213,6 +238,7 @@ private:
     const GivenTrips& given_;
     const Passes& passes_;
     LongestBranches& branches_;
+    const DeviceCounts counts_;
     Totals totals_;
     std::map<const Computation*, std::vector<Item>> items_;
 };
@@ -220,24 +246,7 @@ private:
 }  // namespace
 
 std::int64_t devices_of(const Module& module) {
-    std::int64_t devices = std::max<std::int64_t>(1, module.stated_devices().value_or(1));
-    for (const Computation& computation : module.computations) {
-        for (const Instruction& each : computation.instructions) {
-            try {
-                if (const auto groups = each.find("replica_groups")) {
-                    devices = std::max(devices, read_groups(*groups).devices());
-                }
-                if (const auto pairs = each.find("source_target_pairs")) {
-                    for (const auto& [from, to] : read_pairs(*pairs)) {
-                        devices = std::max({devices, from + 1, to + 1});
-                    }
-                }
-            } catch (const sim::InputError& error) {
-                throw module.error(each, error.problem(), error.remedy());
-            }
-        }
-    }
-    return devices;
+    return device_counts(module).devices();
 }
 
 Passes::Passes(const Module& module)
@@ -318,7 +327,8 @@ std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional)
             bytes += total.received.value();
         }
         const std::pair<double, double> size{
-            (of.matmul_flops + of.attention_flops + of.given_flops).value(), bytes};
+            (of.matmul_flops + of.attention_flops + of.given_flops + of.estimated_flops).value(),
+            bytes};
         if (size > most) {
             most = size;
             longest = branch;

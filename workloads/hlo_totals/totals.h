@@ -27,6 +27,15 @@ struct CollectiveTotal {
     std::map<std::string, double> passes{};  ///< of `count`
 };
 
+/// Matmuls of the MXU of the same types at the same precision.
+struct MatmulTotal {
+    double count = 0;
+    sim::Flops flops;
+    double passes = 1;  ///< of the systolic array
+    MatmulDtype dtype = MatmulDtype::bf16;
+    bool narrow = false;  ///< Matmul::narrow
+};
+
 struct LoopTotal {
     std::string name;
     std::int64_t trips = 0;
@@ -39,14 +48,19 @@ struct Totals {
     bool devices_stated = false;
     double matmuls = 0;
     sim::Flops matmul_flops;
-    sim::Flops attention_flops;  ///< of kernels known by their names
-    sim::Flops given_flops;      ///< of custom calls, by the user
+    sim::Flops attention_flops;                       ///< of kernels known by their names
+    sim::Flops given_flops;                           ///< of custom calls, by the user
+    sim::Flops estimated_flops;                       ///< of custom calls, by their own estimate
+    std::map<std::string, MatmulTotal> matmul_types;  ///< by Matmul::types
     sim::Flops vector;
     sim::Bytes hbm;
     std::map<std::string, sim::Flops> flops_by_pass;  ///< of matmuls and attention
     /// By operation and groups, `[64,2]<=[2,64]T(1,0)`; `pairs` of permutes, `irregular` of groups of no regular form.
     std::map<std::pair<std::string, std::string>, CollectiveTotal> collectives;
-    std::map<std::string, double> custom_calls;     ///< by target
+    std::map<std::string, double> custom_calls;  ///< by target
+    double estimated_calls = 0;                  ///< whose FLOPs and bytes are their own estimate
+    sim::Bytes remote;         ///< that kernels send to other chips themselves, by their estimate
+    double beyond_counts = 0;  ///< collectives whose ids the header's counts do not have
     std::vector<std::string> unknown_calls;         ///< targets of which nothing is known
     std::map<std::string, double> unknown_opcodes;  ///< of which only the bytes are known
     double host_copies = 0;

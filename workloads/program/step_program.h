@@ -74,6 +74,8 @@ struct Compute {
     bool kernel = false;
     /// FLOPs that a kernel executes for each of `flops`: tiles that a group's end or a mask cuts are computed whole.
     double tiled = 1;
+    /// Passes of the systolic array for each of `flops`: fp32 operands go through it as parts of bf16, 3 at `high` and 6 at `highest`.
+    double passes = 1;
     std::vector<KernelStep> steps{};  ///< of grouped matmuls in tiles: all that they do
     double sequences =
         0;  ///< of attention with a cache: those that the kernel goes through, one after another

@@ -41,6 +41,17 @@ TEST(ComputeTimeReached, MatmulsTakeTheShareOfTheirSmallestDimension) {
     EXPECT_DOUBLE_EQ(seconds(attention, {.mxu = 0.1, .mxu_ramp = 1024, .attention = 0.5}), 2000);
 }
 
+// fp32 at `highest` goes six times through the array, whatever share of its peak is reached; bytes move once.
+TEST(ComputeTimeReached, PassesMultiplyTheTimeOfTheArray) {
+    Compute precise = work(100, 0, 0);
+    precise.passes = 6;
+    const ComputeTime time = compute_time(precise, unit_rates());
+    EXPECT_DOUBLE_EQ(time.mxu.value(), 6000);
+    EXPECT_DOUBLE_EQ(time.mxu_padded.value(), 6000);
+    EXPECT_DOUBLE_EQ(time.hbm.value(), 100);
+    EXPECT_DOUBLE_EQ(seconds(precise, {.mxu = 0.5}), 12000);
+}
+
 // 1000 s in bf16, 500 s at twice the rate: at half the share of half the share 2000 s. Attention has a share of its own.
 TEST(ComputeTimeReached, MatmulsOfEightBitsTakeAShareOfThatShare) {
     MachineRates rates = unit_rates();

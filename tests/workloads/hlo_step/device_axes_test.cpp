@@ -50,14 +50,15 @@ TEST(HloDeviceAxes, NamesOfGroups) {
     const Module module = with({"[4,2]<=[2,4]T(1,0)", "[2,4]<=[8]", "[1,8]<=[8]"});
     const DeviceAxes axes(module, 8, {});
     const auto names = [&](const char* groups) {
-        return fmt::format("{}",
-                           fmt::join(axes.names_of(axes.group_of(
-                                         module, module.computations[0].instructions[1], groups)),
-                                     " "));
+        const Module other = with({groups});
+        return fmt::format(
+            "{}",
+            fmt::join(axes.names_of(axes.group_of(other, other.computations[0].instructions[1])),
+                      " "));
     };
     EXPECT_EQ(names("[4,2]<=[2,4]T(1,0)"), "devices/4");
     EXPECT_EQ(names("{{0,1,2,3},{4,5,6,7}}"), "devices%4");
-    EXPECT_EQ(names(""), "devices/4 devices%4");
+    EXPECT_EQ(names("{}"), "devices/4 devices%4");
     EXPECT_EQ(names("[8,1]<=[8]"), "");
 }
 
@@ -65,8 +66,7 @@ TEST(HloDeviceAxes, PermutesAreShifts) {
     const auto shift = [](const std::string& pairs, std::int64_t devices) {
         const Module module = with({}, {pairs});
         const DeviceAxes axes(module, devices, {});
-        const RankShift found =
-            axes.shift_of(module, module.computations[0].instructions[1], pairs);
+        const RankShift found = axes.shift_of(module, module.computations[0].instructions[1]);
         std::string text = fmt::format("{}{}", found.shift, found.closed ? "" : " open");
         for (const Digit& digit : found.digits) {
             text += fmt::format(" {}x{}", digit.length, digit.stride);

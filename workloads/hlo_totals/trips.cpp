@@ -1,4 +1,4 @@
-#include "workloads/hlo_costs/trips.h"
+#include "workloads/hlo_totals/trips.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // How often loops go round, in every form that tells.
-#include "workloads/hlo_costs/trips.h"
+#include "workloads/hlo_totals/trips.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
