@@ -70,6 +70,7 @@ struct NamedIds {
 struct Module {
     std::string name;
     std::string file;  ///< for errors
+    int line = 1;      ///< of its header
     std::vector<Attribute> attributes;
     std::vector<Computation> computations;
     std::uint32_t entry = kNothing;    ///< kNothing: the text has none

@@ -77,6 +77,7 @@ void Reader::read_header() {
     if (!text_.take("HloModule")) {
         return;
     }
+    module_.line = text_.line();
     module_.name = text_.name();
     read_attributes(module_.attributes);
 }

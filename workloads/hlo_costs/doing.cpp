@@ -164,7 +164,8 @@ Doing doing_of(const Module& module, const Computation& computation,
         if (name == "MoveToHost" || name == "MoveToDevice") {
             return Doing::host_copy;
         }
-        return among(name, kFreeCustomCalls) ? Doing::nothing : Doing::kernel;
+        return among(name, kFreeCustomCalls) || name.starts_with("xla.sdy.") ? Doing::nothing
+                                                                             : Doing::kernel;
     }
     const Computation* const inner = carried_out(module, instruction);
     if (inner != nullptr && holds_collective(module, *inner)) {

@@ -10,6 +10,7 @@
 #include "workloads/hlo_costs/attention_kernels.h"
 #include "workloads/hlo_step/purposes.h"
 #include "workloads/hlo_totals/trips.h"
+#include "workloads/hlo_totals/unpartitioned.h"
 
 namespace podsim::workloads::hlo {
 namespace {

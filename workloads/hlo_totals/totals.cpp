@@ -11,6 +11,7 @@
 #include "workloads/hlo_costs/matmuls.h"
 #include "workloads/hlo_costs/traffic.h"
 #include "workloads/hlo_totals/trips.h"
+#include "workloads/hlo_totals/unpartitioned.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -29,9 +30,6 @@ bool runs_kernels(const Computation& computation) {
                is_start(each) || is_collective_opcode(base_opcode(each));
     });
 }
-
-/// Annotations that only a program which is not cut into devices' parts has so many of.
-constexpr int kMostShardings = 4;
 
 class Sum {
 public:
@@ -264,30 +262,6 @@ Pass Passes::of(const Instruction& instruction) const {
         return Pass::backward;
     }
     return names(instruction, "jvp(") || !trains_ ? Pass::forward : Pass::optimizer;
-}
-
-void refuse_unpartitioned(const Module& module) {
-    int shardings = 0;
-    bool partitioned = false;
-    const Instruction* first = nullptr;
-    for (const Computation& computation : module.computations) {
-        for (const Instruction& each : computation.instructions) {
-            partitioned = partitioned || is_collective_opcode(base_opcode(each)) ||
-                          each.opcode == "partition-id";
-            if (each.opcode == "custom-call" && each.text("custom_call_target") == "Sharding") {
-                ++shardings;
-                first = first == nullptr ? &each : first;
-            }
-        }
-    }
-    if (shardings > kMostShardings && !partitioned) {
-        throw module.error(*first,
-                           fmt::format("the module is not partitioned yet: it has {} annotations "
-                                       "of sharding and no collective",
-                                       shardings),
-                           "dump *after_optimizations.txt, or what XLA's SPMD partitioner leaves "
-                           "(--xla_dump_hlo_pass_re=spmd)");
-    }
 }
 
 std::int64_t trips_or_error(const Module& module, const Computation& computation,

@@ -107,9 +107,8 @@ private:
 /// What a run begins with: the entry; of a text that was cut off all computations that nothing calls, but for the insides of fusions.
 std::vector<std::uint32_t> entries_of(const Module& module);
 
-/// Throws sim::InputError for a module that is not partitioned yet.
-void refuse_unpartitioned(const Module& module);
-/// The same, and for a loop of unknown trips. `devices`: how many, 0: as the module says.
+/// Throws sim::InputError for a module that is not partitioned yet, and for a loop of unknown trips. `devices`: how many, 0: as the
+/// module says.
 Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
                  std::int64_t devices = 0);
 

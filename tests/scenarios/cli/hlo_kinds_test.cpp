@@ -197,5 +197,25 @@ TEST_F(HloKinds, AReplicaIsAllOfItsPartitions) {
                           "as devices' numbers\n"));
 }
 
+TEST_F(HloKinds, ProgramsThatAreNotPartitionedAreRefused) {
+    const std::string file = write(
+        "HloModule m, num_partitions=8\nENTRY %m {\n %a = f32[8] parameter(0)\n ROOT %r = f32[8] "
+        "custom-call(%a), custom_call_target=\"xla.sdy.FuncResultSharding\"\n}\n",
+        "m.txt");
+    const std::string expected =
+        file +
+        ":4:7: 'r': the module is not partitioned yet: the custom call "
+        "'xla.sdy.FuncResultSharding' is for XLA's partitioner, and there are 8 devices; dump "
+        "*after_optimizations.txt, or what XLA's SPMD partitioner leaves "
+        "(--xla_dump_hlo_pass_re=spmd)\n";
+    for (const std::vector<std::string>& args :
+         {std::vector<std::string>{"hlo", "stats", file},
+          std::vector<std::string>{"hlo", "run", file, "--chip", "v5p", "--slice", "2x2x2"}}) {
+        const Outcome outcome = podsim(args);
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.err, expected);
+    }
+}
+
 }  // namespace
 }  // namespace podsim::scenarios

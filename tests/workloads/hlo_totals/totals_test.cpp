@@ -198,17 +198,6 @@ ENTRY %main (x: s32[]) -> s32[] {
 )"),
         "m.txt:11:8: 'loop.1': the text does not tell how often this loop goes round; say --trips "
         "loop.1=N");
-    std::string shardings;
-    for (const char* const name : {"b", "c", "d", "e", "f"}) {
-        shardings += std::string(" %") + name +
-                     " = f32[8] custom-call(%a), custom_call_target=\"Sharding\"\n";
-    }
-    EXPECT_EQ(
-        totals_error("ENTRY %m (a: f32[8]) -> f32[8] {\n %a = f32[8] parameter(0)\n" + shardings +
-                     "}\n"),
-        "m.txt:3:2: 'b': the module is not partitioned yet: it has 5 annotations of sharding and "
-        "no collective; dump *after_optimizations.txt, or what XLA's SPMD partitioner leaves "
-        "(--xla_dump_hlo_pass_re=spmd)");
 }
 
 }  // namespace
