@@ -116,6 +116,12 @@ soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenar
 	tests/soak/soak.py build/release/podsim . --instants 200 --kills 100 --strict
 	tests/soak/properties.py build/release/podsim --seconds $(HOUR) --keep build/soak
 
+PAIRS ?= 2000
+.PHONY: properties
+properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster
+	@.ci/deps tests
+	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
+
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md
 	tests/house/update_docs.sh build/release/podsim
