@@ -118,9 +118,13 @@ soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenar
 
 PAIRS ?= 2000
 .PHONY: properties
-properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster
+properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces
 	@.ci/deps tests
 	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
+	.ci/build test scenarios_tests
+	PODSIM_STEPS=50 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.EachTerm*'
+	PODSIM_STEPS=500 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.TermsAddUp*'
+	PODSIM_WHOLE_LIBRARY=1 build/test/tests/scenarios_tests --gtest_filter='*LibraryTraces*'
 
 .PHONY: readme
 readme: build ## write the output of the quick start into README.md

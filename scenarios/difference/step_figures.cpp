@@ -249,7 +249,7 @@ StepFigures figures_of(const Json& json, const std::string& file) {
     if (json.contains("warnings") && json["warnings"].is_array()) {
         for (const Json& warning : json["warnings"]) {
             figures.warnings.push_back(
-                printable(warning.is_string() ? warning.get<std::string>() : warning.dump()));
+                one_line(warning.is_string() ? warning.get<std::string>() : warning.dump()));
         }
     }
     add_settings(document, figures);

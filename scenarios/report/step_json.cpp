@@ -91,8 +91,8 @@ Json step_json(const Scenario& scenario, const StepResult& result,
     if (scenario.hardware.hbm == HbmRule::shared) {
         json["analytic"]["book_weight_loading"] = result.book_loading.parts();
     }
-    json["diagnosis"] = diagnosis(result);
     if (result.explained) {
+        json["diagnosis"] = diagnosis(result);
         json["gap_s"] = shares_json(result.gap);
         json["shortfalls"] = ledger_json(result.ledger);
         json["critical_path_s"] = shares_json(result.critical_path);

@@ -69,7 +69,9 @@ Tensor ModelEnds::backward(Logits made, Adds adds) {
                                        made_by(gradient, made.own) + parts_.weights.gathered());
     Tensor dx = parts_.exchange.scatter_rows("input gradient", {sums});
     dx = parts_.exchange.reduce_norm("norm gradient", 1, dx);
-    table_ = parts_.gradients.begin("unembedding", of_unembedding(), std::move(table_));
+    // A table that is both adds up as the one that is reduced last.
+    const char* const group = layout_.tied() && layout_.first() ? "embedding" : "unembedding";
+    table_ = parts_.gradients.begin(group, of_unembedding(), std::move(table_));
     const Tensor dw = parts_.gradients.write(
         table_, "weight gradient", logits_weight_gradient(shard), made_by(gradient, made.rows));
     parts_.buffers.hold_between(MemoryClass::buffers,

@@ -291,8 +291,8 @@ TEST(WhyText, NamesTheLargestTermsAndThoseAgainstThem) {
 
 TEST(Belief, GoesByTheErrorOfADifference) {
     const StepFigures a = figures(1000, 0, 0);
-    EXPECT_EQ(difference_of(a, figures(1065, 0, 0)).belief, Belief::within);  // ln 1.065 = 0.0630
-    EXPECT_EQ(difference_of(a, figures(1066, 0, 0)).belief, Belief::beyond);  // ln 1.066 = 0.0639
+    EXPECT_EQ(difference_of(a, figures(1066, 0, 0)).belief, Belief::within);  // ln 1.066 = 0.0639
+    EXPECT_EQ(difference_of(a, figures(1067, 0, 0)).belief, Belief::beyond);  // ln 1.067 = 0.0649
     EXPECT_EQ(difference_of(a, a).belief, Belief::same);
     StepFigures other = figures(1049, 0, 0);
     other.chip = "v5e";

@@ -98,7 +98,7 @@ TEST_F(Limits, OfThePlan) {
          {"training.chunks", {"1", "4096"}, {"0", "4097"}, whole + "1 to 4096"},
          {"overlap.reductions_in_flight", {"1", "4096"}, {"0", "4097"}, whole + "1 to 4096"},
          {"overlap.collectives_in_flight", {"1", "4096"}, {"0", "4097"}, whole + "1 to 4096"},
-         {"overlap.fetch_layers", {"0", "4096"}, {"-1", "4097"}, whole + "0 to 4096"},
+         {"overlap.fetch_layers", {"0", "4096"}, {"4097"}, whole + "0 to 4096"},
          {"overlap.prefetch_layers", {"0", "4096"}, {"4096.5"}, "allowed are 0 to 4096"},
          {"overlap.bucket", {"1 MB"}, {"999999 B"}, "is below 1 MB; write a size such as 100 MB"},
          {"training.zero", {"0", "1", "2"}, {"4"}, whole + "0 to 2"},

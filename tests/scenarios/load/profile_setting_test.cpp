@@ -58,7 +58,7 @@ TEST_F(Profile, AChangedChipTakesTheFactorsOfItsBase) {
     }
     expect_refused(good_but("chip: v5p, slice: 4x4x4",
                             "chip: {base: v3, name: v5p}, slice: 4x4, profile: measured"),
-                   "s.yaml:1:65: hardware.profile: nothing was measured on v3; write profile: "
+                   "s.yaml:1:62: hardware.profile: nothing was measured on v3; write profile: "
                    "ideal, or take the factors of a chip that was measured, such as profile: "
                    "{base: v5p}");
     const Scenario scenario =
@@ -147,8 +147,8 @@ TEST_F(Profile, OfCoresAtAnotherClock) {
     const StepResult slow = step("core_clock: 0.5, profile: ideal");
     const StepResult full = step("profile: ideal");
     EXPECT_EQ(samples::sum(slow.gap) - samples::sum(full.gap), slow.step_time - full.step_time);
-    EXPECT_TRUE(std::ranges::any_of(slow.gap, [&](const Share& share) {
-        return share.name == "kernels below peak" && share.time == slow.step_time - full.step_time;
+    EXPECT_TRUE(std::ranges::any_of(slow.ledger, [&](const LedgerRow& row) {
+        return row.name == "kernels below peak" && row.alone == slow.step_time - full.step_time;
     }));
     // Never beyond the peak.
     EXPECT_EQ(step("core_clock: 1.25, profile: {base: ideal, mxu: 0.9, vpu: 0.8}").step_time,

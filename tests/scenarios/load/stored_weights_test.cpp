@@ -88,13 +88,13 @@ TEST_F(StoredWeights, AreReadAsTheyAreStored) {
     EXPECT_NEAR(less("layer 0 forward experts gate_up"), 2 * 2 * 512 * 1024 * (2 - 4.5 / 8), 1e-3);
 }
 
-TEST_F(StoredWeights, AreSaidInShowAndReport) {
+// `show` writes what can be read again, and so leaves the key to the file.
+TEST_F(StoredWeights, AreSaidInTheReport) {
     config(kExpertsIn4Bits);
     const std::string file = decode();
     const Outcome shown = podsim({"show", file});
     EXPECT_EQ(shown.status, 0) << shown.err;
-    EXPECT_THAT(plain(shown.out), HasSubstr("quantization_config of config.json:2:1"));
-    EXPECT_THAT(shown.out, HasSubstr("16.00 bits of layers, 4.50 of experts, 16.00 of tables"));
+    EXPECT_THAT(shown.out, Not(HasSubstr("\n  weights: bf16")));
     EXPECT_THAT(plain(podsim({"run", file}).out),
                 HasSubstr("compressed-tensors, 4 bits in groups of 32"));
     const Outcome imported = podsim({"import", "hf", path("config.json")});

@@ -18,7 +18,7 @@ using samples::make_scenario;
 using samples::small_model;
 using workloads::GradientReduction;
 
-constexpr GradientReduction kAll[] = {GradientReduction::each, GradientReduction::data_once,
+constexpr GradientReduction kReductions[] = {GradientReduction::each, GradientReduction::data_once,
                                       GradientReduction::once};
 
 /// Layers in a loop, data over one ring of four chips, nothing but matmuls and bytes of links.
@@ -82,7 +82,7 @@ TEST(GradientReductionSteps, BoundsHoldAndFoldedIsUnfolded) {
         if (pick(3) == 0) {
             plan.overlap.bucket = sim::Bytes(1e6);
         }
-        plan.reduction = kAll[pick(3)];
+        plan.reduction = kReductions[pick(3)];
         const StepResult folded = simulate_step(scenario, Fold::automatic);
         const StepResult whole = simulate_step(scenario, Fold::off);
         EXPECT_EQ(folded.step_time, whole.step_time);

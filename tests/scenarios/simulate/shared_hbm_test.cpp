@@ -147,9 +147,10 @@ TEST(SharedHbm, IsATermOfTheGap) {
     scenario.hardware.hbm = HbmRule::shared;
     const StepResult shared = simulate_step(scenario, Fold::automatic);
     ASSERT_GT(shared.step_time, alone);
-    const auto term = std::ranges::find(shared.gap, "HBM shared with collectives", &Share::name);
-    ASSERT_NE(term, shared.gap.end());
-    EXPECT_EQ(term->time, shared.step_time - alone);
+    const auto term =
+        std::ranges::find(shared.ledger, "HBM shared with collectives", &LedgerRow::name);
+    ASSERT_NE(term, shared.ledger.end());
+    EXPECT_EQ(term->alone, shared.step_time - alone);
     // No chip is slow: what is late is late for the HBM.
     EXPECT_EQ(std::ranges::count(shared.critical_path, "slow chips", &Share::name), 0);
     EXPECT_EQ(std::ranges::count(shared.critical_path, "HBM", &Share::name), 1);

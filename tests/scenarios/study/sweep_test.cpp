@@ -31,6 +31,14 @@ std::vector<Json> lines_of(const std::string& text) {
     return lines;
 }
 
+/// Of `run` alone: they take several more steps, or are the same in every line.
+void erase_of_run(Json& json) {
+    for (const char* key : {"order_noise", "ten_percent_faster", "advice", "advice_to_fit",
+                            "advice_not_tried", "settings_in_force"}) {
+        json.erase(key);
+    }
+}
+
 TEST_F(SweepCommand, EveryLineIsThatOfRun) {
     const std::string file = write(kSmall);
     const Outcome sweep =
@@ -60,9 +68,7 @@ TEST_F(SweepCommand, EveryLineIsThatOfRun) {
                     line.erase(key);
                 }
                 alone.erase("wall_time_s");
-                alone.erase("order_noise");
-                alone.erase("advice");
-                alone.erase("settings_in_force");
+                erase_of_run(alone);
                 EXPECT_EQ(line.dump(), alone.dump());
             }
             ++index;
@@ -76,7 +82,8 @@ TEST_F(SweepCommand, WithoutGapTheRestOfTheLineIsTheSame) {
     Json with_gap = Json::parse(podsim(with(args, {"--gap"})).out);
     Json without = Json::parse(podsim(args).out);
     EXPECT_FALSE(without.contains("gap_s"));
-    for (const char* key : {"gap_s", "critical_path_s", "wall_time_s", "sweep"}) {
+    for (const char* key :
+         {"gap_s", "shortfalls", "diagnosis", "critical_path_s", "wall_time_s", "sweep"}) {
         with_gap.erase(key);
         without.erase(key);
     }
@@ -155,9 +162,7 @@ TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
     for (Json* json : {&with_reuse, &without, &swept}) {
         json->erase("wall_time_s");
         json->erase("played_events");
-        json->erase("order_noise");  // of `run` alone, as the advice: they take several more steps
-        json->erase("advice");
-        json->erase("settings_in_force");  // the same in every line but for `settings`
+        erase_of_run(*json);
     }
     EXPECT_EQ(with_reuse.dump(), without.dump());
     EXPECT_EQ(with_reuse.dump(), swept.dump());

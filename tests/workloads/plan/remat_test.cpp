@@ -177,6 +177,7 @@ TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
     TrainingPlan plan = one_chip();
     plan.ways.tensor = 2;
     plan.overlap.prefetch_layers = 0;
+    plan.overlap.fetch_layers = 0;
     const std::map<LayerTensor, double> bytes = bytes_of_tensors();
     for (unsigned save = 0; save < 128; ++save) {
         const TensorSet offload = subset(127U & ~save);
@@ -200,25 +201,25 @@ TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
     }
 }
 
-// With inputs of `row` bytes offloaded, prefetch + 1 of them are in HBM: on their way out, or come back.
-TEST(Offload, PrefetchPlusOneLayersAreInHbm) {
+// With inputs of `row` bytes offloaded, fetch_layers + 1 of them are in HBM: on their way out, or come back.
+TEST(Offload, FetchPlusOneLayersAreInHbm) {
     ModelSpec model = one_layer();
     model.layers = 8;
     const double row = 32 * 16 * 2;
-    for (const int prefetch : {0, 1, 3}) {
+    for (const int fetch : {0, 1, 3}) {
         TrainingPlan plan = named(one_chip(), {}, {LayerTensor::input});
-        plan.overlap.prefetch_layers = prefetch;
+        plan.overlap.fetch_layers = fetch;
         const StepProgram program = build_step(model, plan);
         for (const char* name :
              {"layer 4 forward attention", "layer 4 backward out weight gradient"}) {
             EXPECT_EQ(held_during(program, find_op(program, name), MemoryClass::activations),
-                      (prefetch + 1) * row)
-                << prefetch << ' ' << name;
+                      (fetch + 1) * row)
+                << fetch << ' ' << name;
         }
     }
 }
 
-// Eight layers on one chip, prefetch 0. In the last layer's backward pass, where the peak stands while inputs are
+// Eight layers on one chip, nothing ahead. In the last layer's backward pass, where the peak stands while inputs are
 // saved, its input alone is in HBM instead of all eight: 7 rows less.
 TEST(Offload, ThePeakFallsByWhatIsFreed) {
     ModelSpec model = one_layer();
@@ -226,6 +227,7 @@ TEST(Offload, ThePeakFallsByWhatIsFreed) {
     TrainingPlan plan = one_chip();
     plan.batch.tokens = plan.batch.sequence = 512;
     plan.overlap.prefetch_layers = 0;
+    plan.overlap.fetch_layers = 0;
     const double row = 512 * 16 * 2;
     const std::string at = "layer 7 backward down weight gradient";
     const auto total_at = [&](const StepProgram& program) {
@@ -249,8 +251,8 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
     ModelSpec model = one_layer();
     model.layers = 4;
     TrainingPlan plan = named(one_chip(), {}, {LayerTensor::qkv});
-    for (const int prefetch : {0, 1}) {
-        plan.overlap.prefetch_layers = prefetch;
+    for (const int fetch : {0, 1}) {
+        plan.overlap.fetch_layers = fetch;
         const StepProgram program = build_step(model, plan);
         const OpIndex stored = find_op(program, "layer 1 forward offload qkv_proj");
         const OpIndex fetched = find_op(program, "layer 1 backward fetch qkv_proj");
@@ -259,18 +261,18 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
             const std::vector<OpIndex>& after = program.ops[find_op(program, name)].after;
             return std::ranges::find(after, op) != after.end();
         };
-        // The forward pass waits for what left prefetch + 1 layers before.
-        EXPECT_EQ(waits("layer 2 forward qkv", stored), prefetch == 0);
-        EXPECT_EQ(waits("layer 3 forward qkv", stored), prefetch == 1);
+        // The forward pass waits for what left fetch + 1 layers before.
+        EXPECT_EQ(waits("layer 2 forward qkv", stored), fetch == 0);
+        EXPECT_EQ(waits("layer 3 forward qkv", stored), fetch == 1);
         // By the end of that use the store is over, so nothing waits for it once more. The last layer comes back at once.
         EXPECT_EQ(
             program.ops[fetched].after,
-            std::vector{find_op(program, prefetch == 0 ? "layer 2 backward qkv weight gradient"
+            std::vector{find_op(program, fetch == 0 ? "layer 2 backward qkv weight gradient"
                                                        : "layer 3 backward qkv weight gradient")});
         const OpIndex last = find_op(program, "layer 3 backward fetch qkv_proj");
         const OpIndex last_stored = find_op(program, "layer 3 forward offload qkv_proj");
         EXPECT_EQ(program.ops[last].after,
-                  prefetch == 0
+                  fetch == 0
                       ? std::vector{find_op(program, "unembedding backward weight gradient")}
                       : (std::vector{find_op(program, "layer 3 forward down"), last_stored}));
         // gate_up and out run again: they need attention's output first.
