@@ -20,12 +20,12 @@ struct RunnersUp {
 };
 
 struct SearchAnswer {
-    std::string name;                     ///< of the scenario
+    std::string name;  ///< of the scenario
     SearchResult result;
     Sensitivity sensitivity;
     std::optional<RunnersUp> runners_up{};  ///< where there are two
     std::vector<NearMiss> misses{};         ///< where nothing fits
-    std::vector<std::string> warnings{};  ///< of the best plan's chip (profile_warnings)
+    std::vector<std::string> warnings{};    ///< of the best plan's chip (profile_warnings)
 };
 
 /// What kept all plans out, where none was found.

@@ -55,8 +55,8 @@ struct Ceiling {
 struct Remedy {
     std::string text;  ///< `training.remat: full`
     std::vector<std::string>
-        set;          ///< the same as --set takes it; empty of other meshes and more chips
-    sim::Bytes peak;  ///< with it
+        set;                ///< the same as --set takes it; empty of other meshes and more chips
+    sim::Bytes peak;        ///< with it
     sim::Time step_time{};  ///< with it, where it was simulated
     bool simulated =
         false;  ///< the peak is that of the step with it; else that of its operations in program order

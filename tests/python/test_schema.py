@@ -109,7 +109,7 @@ COUNTS = re.compile(
     r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
     r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|not_looked_at|not_outlined|not_bounded|simulated|"
     r"matmuls|pairs|calls|permutes|all_to_alls|all_reduce|copies|conditionals|runs|iterations|line|out|operations|pass|"
-    r"devices|rows|opcodes|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
+    r"devices|rows|opcodes|passes|place|header|bf16|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
 )
 RATIOS = {
     "fraction", "mfu", "hfu", "bound_over_simulated", "attention_over_mean", "expert_tokens_over_mean", "compute_over_mean", "error", "within",
@@ -117,7 +117,7 @@ RATIOS = {
     "roofline_serial", "value", "prior", "from_own_profile", "like", "unlike", "dense_from", "experts_from", "covered", "four_of_five",
     "mean_absolute_error", "held_out_mean_absolute_error", "held_out_by_family_mean_absolute_error", "pairs_right", "start_difference",
 }
-UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_per_s_per_device|_usd|_flops|_fraction_by)$")
+UNITS = re.compile(r"(_s|_bytes|bytes|_fractions?|_per_s(_chip)?|_per_s_per_chip|_per_s_per_device|_usd|_flops|^flops|_fraction_by)$")
 
 
 # Chips, and numbers of them.

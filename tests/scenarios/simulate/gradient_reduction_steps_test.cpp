@@ -19,7 +19,7 @@ using samples::small_model;
 using workloads::GradientReduction;
 
 constexpr GradientReduction kReductions[] = {GradientReduction::each, GradientReduction::data_once,
-                                      GradientReduction::once};
+                                             GradientReduction::once};
 
 /// Layers in a loop, data over one ring of four chips, nothing but matmuls and bytes of links.
 Scenario looped(int microbatches, GradientReduction when) {

@@ -268,7 +268,7 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
         EXPECT_EQ(
             program.ops[fetched].after,
             std::vector{find_op(program, fetch == 0 ? "layer 2 backward qkv weight gradient"
-                                                       : "layer 3 backward qkv weight gradient")});
+                                                    : "layer 3 backward qkv weight gradient")});
         const OpIndex last = find_op(program, "layer 3 backward fetch qkv_proj");
         const OpIndex last_stored = find_op(program, "layer 3 forward offload qkv_proj");
         EXPECT_EQ(program.ops[last].after,
