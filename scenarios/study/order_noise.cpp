@@ -91,7 +91,10 @@ std::string faster_text(const std::optional<OrderNoise>& noise, const StepResult
     for (const FasterResource& one : by_saving) {
         const double saving = 100 * saved(one, result);
         if (saving >= 0.05) {
-            texts.push_back(fmt::format("{} {:.1f} %", one.what, saving));
+            // No more than all of the step can go by its pace.
+            const bool more = saving >= 100 * (1 - kFaster) + 0.05;
+            texts.push_back(fmt::format("{} {:.1f} %{}", one.what, saving,
+                                        more ? " (in part by the order of operations)" : ""));
         } else if (saving <= -0.05) {
             texts.push_back(
                 fmt::format("{} {:.1f} % (slower, by the order of operations)", one.what, saving));

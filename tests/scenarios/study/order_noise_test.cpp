@@ -99,6 +99,26 @@ TEST_F(OrderNoiseTest, IsToldAboveHalfAPercent) {
     EXPECT_EQ(order_noise_json({}).dump(), R"({"fraction":0.0})");
 }
 
+// A tenth faster is 1 - 1 / 1.1 = 9.1 % at most, and never slower, but for the order of operations.
+TEST_F(OrderNoiseTest, FasterResourcesAreSaidWithWhatIsNotTheirs) {
+    StepResult result;
+    result.step_time = {100'000'000'000};
+    OrderNoise noise;
+    noise.faster = {{"compute", {95'000'000'000}},
+                    {"ICI", {88'000'000'000}},
+                    {"HBM", {100'001'000'000}},
+                    {"latency", {101'000'000'000}}};
+    EXPECT_EQ(faster_text(noise, result),
+              "  10 % faster saves of the step: ICI 12.0 % (in part by the order of operations), "
+              "compute 5.0 %, HBM nothing, latency -1.0 % (slower, by the order of operations)\n");
+    EXPECT_EQ(faster_text(std::nullopt, result), "");
+    const Json json = faster_json(noise, result);
+    ASSERT_EQ(json.size(), 4U);
+    EXPECT_EQ(json[0]["resource"], "compute");
+    EXPECT_EQ(json[0]["step_time_s"], 0.095);
+    EXPECT_NEAR(json[0]["saved_fraction"].get<double>(), 0.05, 1e-12);
+}
+
 TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {
     const Outcome run = podsim({"run", write(kCrowded, "s.yaml"), "--json", "-"});
     const auto json = nlohmann::json::parse(run.out);
