@@ -119,7 +119,7 @@ soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenar
 PAIRS ?= 2000
 .PHONY: properties
 properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces
-	@.ci/deps tests
+	@.ci/deps $(TESTS)
 	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
 	.ci/build test scenarios_tests
 	PODSIM_STEPS=50 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.EachTerm*'

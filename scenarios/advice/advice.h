@@ -18,7 +18,7 @@ std::string negative_terms(std::span<const Share> gap);
 /// What the step could gain, a line for each ceiling; empty without.
 std::string ceilings_report(const StepResult& result);
 
-/// What a user should know of this chip (profile_warnings) and layout, a sentence each: `fsdp spans slices, ...` when an axis
+/// Warnings about this chip (profile_warnings) and layout, a sentence each: `fsdp spans slices, ...` when an axis
 /// that is exchanged in every layer crosses the data-centre network and that is on the critical path for 2 % of the step.
 std::vector<std::string> warnings(const Scenario& scenario, const StepResult& result);
 

@@ -138,7 +138,7 @@ std::string runs_text(const workloads::TrainingPlan& plan) {
                                                     generated == 1 ? "" : "s"));
 }
 
-/// Of what a file says, the mean of all parameters.
+/// The stored width of weights; if a file says several, their mean over all parameters.
 std::string weights_text(const Scenario& scenario) {
     const workloads::Precision& precision = scenario.step().plan.precision;
     if (precision.stored_alike()) {

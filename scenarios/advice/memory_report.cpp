@@ -92,7 +92,7 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     }
     row("  peak", memory.peak);
     row("  capacity", memory.capacity);
-    // What lowered it, and what that costs, stands in the verdict.
+    // The verdict says that memory lowered it, and what that costs.
     const std::string ahead =
         result.prefetch_layers == result.asked_prefetch ? look_ahead_words(result) : "";
     return table.text(0) + fmt::format("  {}\n", memory_words(memory)) +

@@ -8,11 +8,11 @@
 
 namespace podsim::scenarios {
 
-/// Of the peak: `fits, with 3.2 GB to spare`, `tight: 289.4 MB too much, ...`, `does NOT fit: 1.2 GB too much`.
+/// The words for a peak: `fits, with 3.2 GB to spare`, `tight: 289.4 MB too much, ...`, `does NOT fit: 1.2 GB too much`.
 std::string memory_words(const MemoryUse& memory);
 
-/// Of the look-ahead of weight gathers, where memory lowered it or might have: `look-ahead 1 -> 0 to fit: +5.432 s`, `the
-/// look-ahead of 1 layer stays as asked`; else empty.
+/// The words for the look-ahead of weight gathers if memory lowered it or might have: `look-ahead 1 -> 0 to fit: +5.432 s`,
+/// `the look-ahead of 1 layer stays as asked`; else empty.
 std::string look_ahead_words(const StepResult& result);
 
 std::string memory_report(const Scenario& scenario, const StepResult& result);
