@@ -9,6 +9,7 @@
 #include "collectives/algorithms/permute.h"
 #include "collectives/vocabulary/collective_call.h"
 #include "scenarios/lower/build_machine.h"
+#include "scenarios/lower/link_turns.h"
 #include "scenarios/lower/rates.h"
 #include "scenarios/lower/step_schedules.h"
 #include "workloads/program/alike_work.h"
@@ -19,22 +20,6 @@ namespace podsim::scenarios {
 namespace {
 
 using workloads::Purpose;
-
-/// The place of a collective's class in the program's order.
-std::uint32_t priority_class(const workloads::StepProgram& program, Purpose purpose) {
-    switch (purpose) {
-        case Purpose::tensor:
-        case Purpose::context:
-        case Purpose::expert:
-        case Purpose::pipeline:
-            return program.priority[0];
-        case Purpose::weights:
-            return program.priority[1];
-        case Purpose::gradients:
-            return program.priority[2];
-    }
-    return 2;
-}
 
 /// Calls of_each(collective) for those of all programs.
 template <class OfEach>
@@ -172,6 +157,7 @@ private:
                 }
             }
         }
+        order_by_need(programs_, step_.workload);
         for (const sim::OperationSpec& operation : step_.workload.operations) {
             step_.algorithms.push_back(schedules.algorithm(operation.schedule));
         }

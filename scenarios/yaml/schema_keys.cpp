@@ -269,7 +269,7 @@ constexpr KeySpec kKeys[] = {
     {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
     {"overlap.bucket", kText, "100 MB", "one group", "gradients are reduced in buckets of so many bytes"},
     {"overlap.collectives_in_flight", kText, "1", "no limit", "collectives that may run at once; 1: one after the other"},
-    {"overlap.priority", kText | kList, "[tensor, weights, gradients]", "that order", "which collectives go first at a link"},
+    {"overlap.priority", kText | kList, "[tensor, weights, gradients]", "tensor, then what is waited for sooner", "which collectives go first at a link"},
     {"overlap.tensor", kText, "two-way", "blocking",
      "tensor-parallel collectives: blocking, or as ring steps between parts of their matmul: one-way, two-way"},
     {"overlap.schedule", kText, "latency_hiding", "chain",

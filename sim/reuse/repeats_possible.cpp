@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace podsim::sim {
@@ -53,6 +54,15 @@ public:
         const std::size_t near = now.near_tasks(period_);
         end_ =
             near < now.tasks.size() ? now.tasks[near] : static_cast<std::uint32_t>(tasks_.size());
+        for (std::uint32_t task = first_; task <= last_; ++task) {
+            if (started_[task - first_] && tasks_[task].operation != kNoOperation &&
+                !components_.shared(tasks_[task])) {
+                in_turn_.push_back(tasks_[task].operation);
+            }
+        }
+        std::ranges::sort(in_turn_, {}, [&](std::uint32_t operation) {
+            return state_.priorities.first[operation];
+        });
     }
 
     /// How often at least: while all tasks have the same after them, started or not.
@@ -60,11 +70,20 @@ public:
         while (same_until_ + period_ < end_ && same(same_until_)) {
             ++same_until_;
         }
-        return same_until_ <= last_ ? 0 : (same_until_ - last_ - 1) / period_ + 1;
+        const std::uint32_t same =
+            same_until_ <= last_ ? 0 : (same_until_ - last_ - 1) / period_ + 1;
+        std::uint32_t repeats = 0;
+        while (repeats < same && keeps_turns(repeats)) {
+            ++repeats;
+        }
+        return repeats;
     }
     /// Whether once more than that often.
     [[nodiscard]] bool once_more(std::uint32_t repeats) const {
         const std::uint32_t further = (repeats + 1) * period_;
+        if (!keeps_turns(repeats)) {
+            return false;
+        }
         for (std::uint32_t task = first_; task <= last_; ++task) {
             if (started_[task - first_] && !starts_alike(task, repeats)) {
                 return false;
@@ -97,6 +116,19 @@ private:
                (tasks_[task].operation == kNoOperation ||
                 component_.operations_before[image + period_] ==
                     component_.operations_before[task] + (repeats + 1) * operations_);
+    }
+    /// Whether the images of the operations so far on go at links in the order of their originals.
+    [[nodiscard]] bool keeps_turns(std::uint32_t repeats) const {
+        const std::uint32_t further = (repeats + 1) * operations_;
+        std::uint32_t before = 0;
+        return std::ranges::all_of(in_turn_, [&](std::uint32_t operation) {
+            if (!components_.has_image(operation, further)) {
+                return false;
+            }
+            const std::uint32_t turn =
+                state_.priorities.first[components_.image(operation, further)];
+            return std::exchange(before, turn) <= turn;
+        });
     }
     /// Whether what the image follows on its resource is an image, too, or below all of them.
     [[nodiscard]] bool follows_alike(std::uint32_t image, std::uint32_t further) const {
@@ -153,12 +185,13 @@ private:
     std::uint32_t period_;      ///< tasks
     std::uint32_t operations_;  ///< of it
     std::uint32_t first_;
-    std::uint32_t first_open_;           ///< now
-    std::uint32_t last_;                 ///< that has been touched
-    std::vector<bool> started_;          ///< [task - first_]: at some place
-    std::vector<bool> ends_;             ///< [task - first_]: in the stretch, at some place
-    std::uint32_t end_ = 0;              ///< the first of the tasks far ahead
-    std::uint32_t same_until_ = first_;  ///< below it all are the same one period on
+    std::uint32_t first_open_;            ///< now
+    std::uint32_t last_;                  ///< that has been touched
+    std::vector<bool> started_;           ///< [task - first_]: at some place
+    std::vector<bool> ends_;              ///< [task - first_]: in the stretch, at some place
+    std::vector<std::uint32_t> in_turn_;  ///< operations of started tasks, as they go at links
+    std::uint32_t end_ = 0;               ///< the first of the tasks far ahead
+    std::uint32_t same_until_ = first_;   ///< below it all are the same one period on
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Who goes first at a link: triples (class, operation, phase) as numbers in their order.
+// Who goes first at a link: quadruples (class, needed by, operation, phase) as numbers in their order.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace podsim::sim {
 
-/// Comparing the triples is comparing their numbers; the lower goes first.
+/// Comparing them is comparing their numbers; the lower goes first.
 struct Priorities {
     /// `tables`: of the schedules. Throws std::logic_error where a message that waits has no room for the numbers.
     Priorities(const std::vector<OperationSpec>& operations,

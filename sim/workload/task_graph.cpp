@@ -1,8 +1,24 @@
 #include "sim/workload/task_graph.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace podsim::sim {
+
+std::vector<std::uint32_t> first_needed(const TaskGraph& graph) {
+    std::vector<std::uint32_t> needed(graph.tasks.size(),
+                                      static_cast<std::uint32_t>(graph.tasks.size()));
+    for (std::size_t i = graph.tasks.size(); i-- > 0;) {
+        const Task& task = graph.tasks[i];
+        const bool works = task.operation == kNoOperation;
+        const std::uint32_t by = works ? static_cast<std::uint32_t>(i) : needed[i];
+        for (const std::uint32_t before : task.after) {
+            needed[before] = std::min(needed[before], by);
+        }
+    }
+    return needed;
+}
 
 std::vector<std::vector<std::uint32_t>> own_operations(const Workload& workload) {
     constexpr std::uint32_t kNone = 0xffffffff;

@@ -36,11 +36,12 @@ struct TaskGraph {
 
 inline constexpr std::uint32_t kOwnPlacement = 0xffffffff;
 
-/// One use of a schedule. Lower classes go first at every link; within a class earlier
-/// operations, which are needed sooner, and within an operation earlier phases.
+/// One use of a schedule. Lower classes go first at every link; within a class those that are needed sooner, among equals earlier
+/// operations, and within an operation earlier phases.
 struct OperationSpec {
     std::uint32_t schedule = 0;
     std::uint32_t priority_class = 0;
+    std::uint32_t needed_by = 0;  ///< lower is sooner
     /// Which places take part in which roles: an index of Workload::placements; kOwnPlacement: as the
     /// schedule says. So a few places can use the schedule of all, and a pair that of any other pair.
     std::uint32_t placement = kOwnPlacement;
@@ -61,6 +62,10 @@ struct Workload {
     /// What runs of these and of other workloads read schedules as (tables/known_tables.h); nullptr: each makes its own.
     std::shared_ptr<KnownTables> tables{};
 };
+
+/// [task]: the first work that waits for it, through operations or by itself; the number of tasks: none does. Work that only follows on
+/// a serial resource does not count.
+std::vector<std::uint32_t> first_needed(const TaskGraph& graph);
 
 /// [graph]: the operations that are in tasks of that graph alone, in the order of its tasks.
 std::vector<std::vector<std::uint32_t>> own_operations(const Workload& workload);

@@ -57,8 +57,9 @@ struct Overlap {
     /// Collectives of all kinds that may run at once: the i-th in program order waits for the one so many before;
     /// 0: no limit, 1: one after the other.
     int collectives_in_flight = 0;
-    /// Which goes first at a link: the place of each class, in the order of kPriorityClasses.
-    std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 2};
+    /// Which goes first at a link: the place of each class, in the order of kPriorityClasses. The default has those on the critical
+    /// path first, then of weight gathers and gradient reductions whichever the compute stream waits for sooner (kByNeed).
+    std::array<std::uint32_t, kPriorityClasses> priority{0, 1, 1};
     SchedulePolicy schedule = SchedulePolicy::chain;
     /// Of a latency-hiding schedule, within a slice. One of each kind, the defaults of XLA's SchedulerConfig
     /// (xla/service/latency_hiding_scheduler.h); AllToAll blocks, as xla_tpu_enable_async_all_to_all is off by default.

@@ -158,6 +158,12 @@ std::string_view to_string(MemoryClass memory_class);
 
 inline constexpr OpIndex kWholeStep = 0xffffffff;
 
+/// Which collectives go first at a link: the places of those on the critical path (tensor, context, expert), of weights and of gradients.
+using LinkPlaces = std::array<std::uint32_t, 3>;
+/// Those on the critical path, then of weights and gradients whichever the compute stream waits for sooner. In places that are all
+/// different, or all the same, those of a place go in the program's order.
+inline constexpr LinkPlaces kByNeed{0, 1, 1};
+
 /// Bytes held in one chip's HBM from the start of one operation to the end of another (the last to
 /// end of `freed_after`).
 struct Buffer {
@@ -179,8 +185,7 @@ struct StepProgram {
     std::vector<OpIndex> first_alike{};
     /// Of a step that generates tokens, the first operation of its first decode step, behind the prefill; 0: it has none.
     OpIndex first_decode = 0;
-    /// Which collectives go first at a link: on the critical path (tensor, context, expert), weights, gradients.
-    std::array<std::uint32_t, 3> priority{0, 1, 2};
+    LinkPlaces priority = kByNeed;
 };
 
 /// The program of a chip is its rank along `axes`, the last of them fastest; a single one is that of all chips.

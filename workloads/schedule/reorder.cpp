@@ -1,7 +1,6 @@
 #include "workloads/schedule/reorder.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace podsim::workloads {
@@ -39,9 +38,7 @@ public:
         }
         // The order says who goes first, whatever it is for: a collective that chips which are ahead begin would overtake the
         // earlier one for which a chip behind still waits, and would itself wait for that chip.
-        constexpr std::array<std::uint32_t, 3> kOfTheChain{0, 1, 2};
-        new_.priority =
-            program.priority == kOfTheChain ? std::array<std::uint32_t, 3>{} : program.priority;
+        new_.priority = program.priority == kByNeed ? LinkPlaces{} : program.priority;
         new_.ops.reserve(program.ops.size());
     }
 

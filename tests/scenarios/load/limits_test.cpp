@@ -258,7 +258,7 @@ TEST_F(Limits, WhatIsLeftOutIsTheDefault) {
     EXPECT_EQ(plan.overlap.weights, workloads::WeightGroups::layer);
     EXPECT_FALSE(plan.overlap.layer_loop);
     EXPECT_EQ(plan.overlap.collectives_in_flight, 0);
-    EXPECT_EQ(plan.overlap.priority, (std::array<std::uint32_t, 3>{0, 1, 2}));
+    EXPECT_EQ(plan.overlap.priority, workloads::kByNeed);
     EXPECT_FALSE(plan.overlap.tensor_steps.has_value());
     EXPECT_FALSE(plan.overlap.context_steps.has_value());
     const IdealHardware& hardware = scenario.hardware;

@@ -59,6 +59,11 @@ Workload random_layers(std::uint64_t seed, bool memory = false, int more_places 
     const std::uint32_t odd = random() % 2 == 0 ? 31 : kLayers;
     const auto classes = static_cast<std::uint32_t>(1 + random() % 2);
     const std::uint64_t needs = random();
+    // Of the operations beside the work, the one may be needed so many layers later than it begins, the other later still; at the end
+    // of all layers either is needed at once.
+    const bool by_need = random() % 2 == 0;
+    const auto ahead = static_cast<std::uint32_t>(random() % 4);
+    const auto behind = static_cast<std::uint32_t>(random() % 4);
     const auto ending = static_cast<Ending>(random() % 4);
     const bool early = random() % 2 == 0;
     TaskGraph& graph = workload.graphs[0];
@@ -68,8 +73,12 @@ Workload random_layers(std::uint64_t seed, bool memory = false, int more_places 
         return static_cast<std::uint32_t>(graph.tasks.size() - 1);
     };
     const auto add_operation = [&](std::uint32_t schedule, std::uint32_t priority_class,
-                                   std::int64_t launch, std::vector<std::uint32_t> after) {
-        workload.operations.push_back({.schedule = schedule, .priority_class = priority_class});
+                                   std::int64_t launch, std::vector<std::uint32_t> after,
+                                   std::uint32_t needed_by) {
+        workload.operations.push_back(
+            {.schedule = schedule,
+             .priority_class = priority_class,
+             .needed_by = by_need ? std::min(needed_by, 2 * kLayers) : 0});
         const auto number = static_cast<std::uint32_t>(workload.operations.size() - 1);
         return add(operation(number, {launch}), std::move(after));
     };
@@ -90,14 +99,14 @@ Workload random_layers(std::uint64_t seed, bool memory = false, int more_places 
         tasks[1] = unlike && ending == Ending::without_operation ? tasks[0]
                    : unlike && ending == Ending::work_in_its_place
                        ? add(work(5, static_cast<std::uint32_t>(needs >> 5U) % 3), before)
-                       : add_operation(0, 0, 5, before);
+                       : add_operation(0, 0, 5, before, 2 * (layer + ahead));
         tasks[2] =
             add(work(second + (alternate && layer % 2 == 0 ? 20 : 0), needs % 2 == 0 ? 1 : 0),
                 {(needs & 2U) != 0 ? tasks[0] : tasks[1]});
         if (early) {
             graph.early_marks.push_back(tasks[2]);
         }
-        tasks[3] = add_operation(1, classes - 1, 0, {tasks[2]});
+        tasks[3] = add_operation(1, classes - 1, 0, {tasks[2]}, 2 * (layer + behind) + 1);
         if (unlike && ending == Ending::leads_elsewhere) {
             add(work(40, 3), {tasks[(needs & 16U) != 0 ? 1 : 0], layers.back()[3]});
         }

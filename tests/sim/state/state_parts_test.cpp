@@ -97,6 +97,19 @@ TEST(PrioritiesTest, NumberClassOperationPhase) {
     EXPECT_EQ(priorities.operation_of, (std::vector<std::uint32_t>{1, 2, 2, 2, 0, 0, 0, 3}));
 }
 
+/// Within a class what is needed sooner goes first, whatever its number.
+TEST(PrioritiesTest, WhatIsNeededSoonerGoesFirst) {
+    const Schedule one = schedule_of({{.bytes = 1}}, 1, {0, 0});
+    const std::vector<TransferTable> tables{TransferTable(one, RolesOfPlaces(one.role_of_place))};
+    const Priorities priorities({{.schedule = 0, .priority_class = 1, .needed_by = 9},
+                                 {.schedule = 0, .priority_class = 1, .needed_by = 4},
+                                 {.schedule = 0, .priority_class = 0, .needed_by = 12},
+                                 {.schedule = 0, .priority_class = 1, .needed_by = 9}},
+                                tables);
+    EXPECT_EQ(priorities.first, (std::vector<std::uint32_t>{2, 1, 0, 3}));
+    EXPECT_EQ(priorities.operation_of, (std::vector<std::uint32_t>{2, 1, 0, 3}));
+}
+
 /// Later hops may have later phases: room for them is kept.
 TEST(PrioritiesTest, LaterHopsHaveTheirPhases) {
     Schedule schedule = schedule_of({{.distance = 3, .bytes = 1}}, 1, {0, 0});
