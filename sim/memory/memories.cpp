@@ -48,7 +48,8 @@ bool may_be_together(const Workload& workload) {
 Memories::Memories(const Workload& workload) : Memories(workload, graphs_at_risk(workload)) {}
 
 Memories::Memories(const Workload& workload, const std::vector<bool>& at_risk)
-    : rate_(workload.machine.memory_rate),
+    : operations_(workload.operations),
+      rate_(workload.machine.memory_rate),
       together_(!at_risk.empty() && may_be_together(workload)),
       groups_(workload, at_risk, together_),
       ways_(workload.machine),
@@ -127,7 +128,7 @@ void Memories::settle_group(std::uint32_t number, Time now) {
     group.unsettled = false;
     const bool more = group.bound > rate_ && group.asks_too_much(now, rate_);
     if (more) {
-        group.follow(now);
+        group.follow(now, operations_);
     }
     if (!std::exchange(group.ended, false) && !more) {
         return;

@@ -213,6 +213,7 @@ private:
     void set_wake(MemoryGroup& group);
     void link_ended(std::uint32_t server, Time now);
 
+    const std::vector<OperationSpec>& operations_;
     std::int64_t rate_ = 0;
     bool together_ = false;  ///< places that do the same
     MemoryGroups groups_;

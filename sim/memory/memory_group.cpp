@@ -28,12 +28,19 @@ bool MemoryGroup::asks_too_much(Time now, std::int64_t rate) {
     return bound > rate;
 }
 
-void MemoryGroup::follow(Time now) {
+void MemoryGroup::follow(Time now, const std::vector<OperationSpec>& operations) {
     for (std::size_t slot = 0; slot < loads.size(); ++slot) {
         if (loads[slot].demand > 0) {
             const Stream& stream = streams[slot];
-            const std::uint32_t alike = stream.owner.kind == kWork ? 1 : stream.message.copies;
-            server.add(stream.key(), loads[slot].demand / alike, loads[slot].end - now, now, alike);
+            const bool work = stream.owner.kind == kWork;
+            const std::uint32_t alike = work ? 1 : stream.message.copies;
+            using Kind = SharedServer::Kind;
+            const Kind kind = work ? Kind::work
+                              : operations[stream.message.operation].priority_class == 0
+                                  ? Kind::urgent
+                                  : Kind::other;
+            server.add(stream.key(), loads[slot].demand / alike, loads[slot].end - now, now, kind,
+                       alike);
             bound -= std::exchange(loads[slot].demand, 0);
         }
     }

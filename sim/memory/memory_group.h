@@ -10,6 +10,7 @@
 #include "sim/base/time.h"
 #include "sim/memory/held_message.h"
 #include "sim/memory/shared_server.h"
+#include "sim/workload/task_graph.h"
 
 namespace podsim::sim {
 
@@ -67,7 +68,7 @@ public:
     /// Whether its streams ask for more than there is.
     [[nodiscard]] bool asks_too_much(Time now, std::int64_t rate);
     /// All its streams are followed from now on.
-    void follow(Time now);
+    void follow(Time now, const std::vector<OperationSpec>& operations);
     void skip(Time later_by, std::uint32_t tasks);
 
     std::int64_t bound = 0;     ///< of all demands, those of ended streams included

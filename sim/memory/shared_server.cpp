@@ -1,10 +1,12 @@
 #include "sim/memory/shared_server.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <cstddef>
 #include <limits>
 #include <numeric>
-#include <utility>
+#include <tuple>
 
 namespace podsim::sim {
 namespace {
@@ -20,24 +22,28 @@ Time end_of(Work left, std::int64_t share, Time now) {
 
 }  // namespace
 
-void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now) {
-    add(key, demand, alone, now);
+void SharedServer::begin(Key key, std::int64_t demand, Time alone, Time now, Kind kind) {
+    add(key, demand, alone, now, kind);
     share_out(now);
 }
 
-void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now, std::uint32_t alike) {
+void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now, Kind kind,
+                       std::uint32_t alike) {
     if (const auto before = std::ranges::find(streams_, key, &Stream::key);
         before != streams_.end() && before->end <= now) {
         streams_.erase(before);  // on that link
     }
-    const auto rank = [](const Stream& stream) { return std::pair(stream.demand, stream.key); };
-    const auto place = std::ranges::upper_bound(streams_, std::pair(demand, key), {}, rank);
+    const auto rank = [](const Stream& stream) {
+        return std::tuple(stream.kind, stream.demand, stream.key);
+    };
+    const auto place = std::ranges::upper_bound(streams_, std::tuple(kind, demand, key), {}, rank);
     streams_.insert(place, {.demand = demand,
                             .key = key,
                             .share = demand,
                             .end = now + alone,
                             .since = now,
                             .alike = alike,
+                            .kind = kind,
                             .left = Work{demand} * alone.ps});
 }
 
@@ -63,28 +69,42 @@ std::int64_t SharedServer::demand(Time now) const {
     return sum;
 }
 
-/// Those that ask for least have it whole as long as that is no more than an equal part of what is left.
+std::array<std::int64_t, 3> SharedServer::rates_of_kinds(
+    const std::array<std::int64_t, 3>& asked) const {
+    const auto [work, urgent, other] = asked;
+    const std::int64_t of_work = std::min(work, std::max(rate_ / 2, rate_ - urgent - other));
+    const std::int64_t of_urgent = std::min(urgent, rate_ - of_work);
+    return {of_work, of_urgent, rate_ - of_work - of_urgent};
+}
+
+/// Of each kind those that ask for least have it whole as long as that is no more than an equal part of what is left.
 void SharedServer::share_out(Time now) {
-    std::int64_t open = 0;
+    std::array<std::int64_t, 3> asked{};
+    std::array<std::int64_t, 3> open{};
     asked_ = 0;
     for (const Stream& stream : streams_) {
-        open += stream.end > now ? stream.alike : 0;
-        asked_ += stream.end > now ? stream.demand * stream.alike : 0;
+        if (stream.end > now) {
+            asked[static_cast<std::size_t>(stream.kind)] += stream.demand * stream.alike;
+            open[static_cast<std::size_t>(stream.kind)] += stream.alike;
+            asked_ += stream.demand * stream.alike;
+        }
     }
     const bool fits = asked_ <= rate_;
-    std::int64_t rest = rate_;
-    bool level = false;
+    std::array<std::int64_t, 3> left = fits ? asked : rates_of_kinds(asked);
+    std::array<bool, 3> level{};
     next_end_ = Time::max();
     for (Stream& stream : streams_) {
         if (stream.end > now) {
             std::int64_t share = stream.demand;
             if (!fits) {
-                const std::int64_t equal = level ? rest : rest / open;
-                level = level || stream.demand > equal;
-                rest =
-                    level ? std::max<std::int64_t>(equal, 1) : rest - stream.demand * stream.alike;
-                open -= stream.alike;
-                share = level ? rest : share;
+                const auto kind = static_cast<std::size_t>(stream.kind);
+                std::int64_t& rest = left[kind];
+                const std::int64_t equal = level[kind] ? rest : rest / open[kind];
+                level[kind] = level[kind] || stream.demand > equal;
+                rest = level[kind] ? std::max<std::int64_t>(equal, 1)
+                                   : rest - stream.demand * stream.alike;
+                open[kind] -= stream.alike;
+                share = level[kind] ? rest : share;
             }
             if (share != stream.share) {
                 stream.left = stream.left_at(now);
@@ -95,11 +115,10 @@ void SharedServer::share_out(Time now) {
         }
         next_end_ = std::min(next_end_, stream.end);
     }
-    assert(shared_out(now) <= rate_ ||
-           shared_out(now) == std::accumulate(streams_.begin(), streams_.end(), std::int64_t{0},
-                                              [](std::int64_t sum, const Stream& stream) {
-                                                  return sum + stream.alike;
-                                              }));
+    assert(shared_out(now) <=
+           rate_ + std::accumulate(
+                       streams_.begin(), streams_.end(), std::int64_t{0},
+                       [](std::int64_t sum, const Stream& stream) { return sum + stream.alike; }));
 }
 
 std::int64_t SharedServer::shared_out(Time now) const {

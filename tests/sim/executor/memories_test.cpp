@@ -134,12 +134,40 @@ TEST(MemoriesTest, WhatHasBegunIsFollowedFromThenOn) {
     EXPECT_EQ(end_of(seen, 0, 2), 5 + 7 + 130);  // 800 - 21 = 779 at 6: 129.8
 }
 
-/// The reference: every picosecond, all that have work left share the memory; the level by bisection.
+// R = 20. Work asks for 8, below half, and six messages of 4 on links of their own for 24: the work goes on as alone, the
+// messages have 12, 2 each, and take 20 ps for 40 bytes. As one of seven streams the work would have 2.86.
+TEST(MemoriesTest, ManyMessagesAreOneThatAsks) {
+    Machine machine = row_of(1, true, {5}, BytesPerSecond(4e12));
+    machine.links.assign(6, machine.links[0]);
+    machine.ports = 6;
+    machine.memory_rate = 20 * kPerPs;
+    std::vector<Schedule> schedules;
+    for (std::uint32_t port = 0; port < 6; ++port) {
+        Schedule schedule = schedule_of({{.distance = 1, .bytes = 40}}, 1, {0});
+        schedule.hops[0].port = port;
+        schedule.transfers[0].writes = 0;
+        schedules.push_back(schedule);
+    }
+    std::vector<Task> tasks{reading(100, 8)};
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        tasks.push_back(operation(i));
+    }
+    Recorder seen;
+    execute(workload_of(machine, schedules, tasks), &seen);
+    EXPECT_EQ(end_of(seen, 0, 0), 100);
+    for (std::uint32_t i = 1; i <= 6; ++i) {
+        EXPECT_EQ(end_of(seen, 0, i), 20 + 5) << i;
+    }
+}
+
+/// The reference: every picosecond, all that have work left share the memory; the level of each kind by bisection.
 class ReferenceMemories {
 public:
+    enum Kind { work, urgent, other };
     struct Job {
         std::vector<std::int64_t> demands;  ///< of its streams, bytes a picosecond
         std::int64_t alone = 0;
+        Kind kind = work;
     };
     std::vector<std::deque<Job>> queues;
     std::int64_t rate = 0;
@@ -165,7 +193,8 @@ public:
                     const Job job = queues[queue].front();
                     queues[queue].pop_front();
                     for (const std::int64_t demand : job.demands) {
-                        left.push_back({demand * kPerPs, Work{demand} * kPerPs * job.alone});
+                        left.push_back(
+                            {demand * kPerPs, Work{demand} * kPerPs * job.alone, job.kind});
                     }
                 }
                 for (auto& one : left) {
@@ -178,9 +207,9 @@ public:
             if (!any) {
                 return ends;
             }
-            const std::int64_t level = level_of(streams);
+            const std::array<std::int64_t, 3> levels = levels_of(streams);
             for (auto* const one : streams) {
-                one->left -= std::min(one->demand, level);
+                one->left -= std::min(one->demand, levels.at(one->kind));
             }
         }
     }
@@ -189,18 +218,35 @@ private:
     struct Stream {
         std::int64_t demand = 0;  ///< bytes a second
         Work left = 0;
+        Kind kind = work;
     };
 
-    [[nodiscard]] std::int64_t level_of(const std::vector<Stream*>& streams) const {
+    /// Work has half, more where messages ask for less; of the rest urgent messages have what they ask for.
+    [[nodiscard]] std::array<std::int64_t, 3> levels_of(const std::vector<Stream*>& streams) const {
+        std::array<std::int64_t, 3> asked{};
+        for (const auto* const one : streams) {
+            asked.at(one->kind) += one->demand;
+        }
+        const std::int64_t all = rate * kPerPs;
+        const std::int64_t of_work =
+            std::max(std::min(asked[work], all / 2), all - asked[urgent] - asked[other]);
+        const std::int64_t of_urgent =
+            std::min(asked[urgent], all - std::min(of_work, asked[work]));
+        const std::int64_t of_other = all - std::min(of_work, asked[work]) - of_urgent;
+        return {level_of(streams, work, of_work), level_of(streams, urgent, of_urgent),
+                level_of(streams, other, of_other)};
+    }
+    [[nodiscard]] static std::int64_t level_of(const std::vector<Stream*>& streams, Kind kind,
+                                               std::int64_t rate) {
         std::int64_t low = 1;
-        std::int64_t high = rate * kPerPs + 1;
+        std::int64_t high = std::max<std::int64_t>(rate, 1) + 1;
         while (high - low > 1) {
             const std::int64_t level = (low + high) / 2;
             std::int64_t sum = 0;
             for (const auto* const one : streams) {
-                sum += std::min(one->demand, level);
+                sum += one->kind == kind ? std::min(one->demand, level) : 0;
             }
-            (sum <= rate * kPerPs ? low : high) = level;
+            (sum <= rate ? low : high) = level;
         }
         return low;
     }
@@ -235,28 +281,31 @@ TEST(MemoriesTest, RunsAreThoseOfEveryPicosecond) {
         for (auto& queue : reference.queues) {
             std::erase_if(queue, [](const auto& job) { return job.demands[0] == 0; });
         }
-        std::vector<Send> sends;
-        std::array<std::vector<std::int64_t>, 2> bytes;
-        for (int i = from(1, 8); i > 0; --i) {
-            const int link = from(0, 1);
-            bytes[static_cast<std::size_t>(link)].push_back(4 * from(1, 20));
-            sends.push_back(
-                {.distance = link == 0 ? 1 : -1,
-                 .bytes = static_cast<double>(bytes[static_cast<std::size_t>(link)].back())});
-        }
-        Schedule schedule = schedule_of(sends, 1, {0});
         const auto passes = static_cast<std::uint8_t>(from(0, 1) == 0 ? 1 : 4);
-        for (Transfer& transfer : schedule.transfers) {
-            transfer.writes = passes;
-        }
-        for (const auto& of_link : bytes) {
+        std::vector<Schedule> schedules;
+        std::array<std::uint32_t, 2> classes{};
+        for (std::uint32_t link = 0; link < 2; ++link) {
+            classes.at(link) = static_cast<std::uint32_t>(from(0, 1));
             auto& queue = reference.queues.emplace_back();
-            for (const std::int64_t each : of_link) {
-                queue.push_back({.demands = {4, 4 * passes}, .alone = each / 4});
+            std::vector<Send> sends;
+            for (int i = from(1, 4); i > 0; --i) {
+                const std::int64_t ps = from(1, 20);
+                sends.push_back(
+                    {.distance = link == 0 ? 1 : -1, .bytes = static_cast<double>(4 * ps)});
+                queue.push_back({.demands = {4, 4 * passes},
+                                 .alone = ps,
+                                 .kind = classes.at(link) == 0 ? ReferenceMemories::urgent
+                                                               : ReferenceMemories::other});
             }
+            Schedule& schedule = schedules.emplace_back(schedule_of(sends, 1, {0}));
+            for (Transfer& transfer : schedule.transfers) {
+                transfer.writes = passes;
+            }
+            tasks.push_back(operation(link));
         }
-        tasks.push_back(operation(0));
-        const Workload workload = workload_of(machine, {schedule}, tasks);
+        Workload workload = workload_of(machine, schedules, tasks);
+        workload.operations[0].priority_class = classes[0];
+        workload.operations[1].priority_class = classes[1];
         Recorder seen;
         execute(workload, &seen);
 

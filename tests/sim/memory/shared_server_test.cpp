@@ -50,6 +50,36 @@ TEST(SharedServerTest, LevelsWhatDoesNotFit) {
     EXPECT_EQ(share_of(server, {0, 3}), 45);
 }
 
+/// R = 100, work 90, three messages of 30: half each, 16 of 50 for each message. A fourth that is urgent has its 30 first,
+/// and leaves 6 each. Work of 40, less than half, has it whole and leaves them 10 each.
+TEST(SharedServerTest, WorkHasHalfAndUrgentMessagesGoFirst) {
+    using Kind = SharedServer::Kind;
+    for (const std::int64_t work : {90, 40}) {
+        SharedServer server(100);
+        server.begin({0, 1}, work, Time{10}, Time{0}, Kind::work);
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            server.begin({1, i}, 30, Time{10}, Time{0}, Kind::other);
+        }
+        EXPECT_EQ(share_of(server, {0, 1}), work == 90 ? 50 : 40);
+        EXPECT_EQ(share_of(server, {1, 2}), work == 90 ? 16 : 20);
+        server.begin({2, 0}, 30, Time{10}, Time{0}, Kind::urgent);
+        EXPECT_EQ(share_of(server, {0, 1}), work == 90 ? 50 : 40);
+        EXPECT_EQ(share_of(server, {1, 2}), work == 90 ? 6 : 10);
+        EXPECT_EQ(share_of(server, {2, 0}), 30);
+    }
+}
+
+/// Messages that ask for less than half leave the rest to work.
+TEST(SharedServerTest, WorkHasWhatMessagesLeave) {
+    SharedServer server(100);
+    server.begin({0, 1}, 90, Time{10}, Time{0}, SharedServer::Kind::work);
+    server.begin({1, 1}, 20, Time{10}, Time{0}, SharedServer::Kind::other);
+    server.begin({2, 1}, 10, Time{10}, Time{0}, SharedServer::Kind::urgent);
+    EXPECT_EQ(share_of(server, {0, 1}), 70);
+    EXPECT_EQ(share_of(server, {1, 1}), 20);
+    EXPECT_EQ(share_of(server, {2, 1}), 10);
+}
+
 /// A: 80 for 10 ps, B: 40 for 30 ps, R = 100, so L = 60: A has 60, B its 40. A's 800 end at ceil(800 / 60) = 14.
 TEST(SharedServerTest, EndsLateByWhatItWasShortOf) {
     SharedServer server(100);
@@ -100,9 +130,10 @@ TEST(SharedServerTest, TakesStreamsThatAreAlikeTogether) {
             const auto alike = static_cast<std::uint32_t>(1 + random() % 3);
             const auto demand = 1 + static_cast<std::int64_t>(random() % 400);
             const Time alone{1 + static_cast<std::int64_t>(random() % 50)};
-            together.add({0, i}, demand, alone, Time{0}, alike);
+            const auto kind = static_cast<SharedServer::Kind>(random() % 3);
+            together.add({0, i}, demand, alone, Time{0}, kind, alike);
             for (std::uint32_t one = 0; one < alike; ++one) {
-                apart.add({one, i}, demand, alone, Time{0});
+                apart.add({one, i}, demand, alone, Time{0}, kind);
             }
         }
         together.share_out(Time{0});
