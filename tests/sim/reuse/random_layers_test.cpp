@@ -59,11 +59,11 @@ Workload random_layers(std::uint64_t seed, bool memory = false, int more_places 
     const std::uint32_t odd = random() % 2 == 0 ? 31 : kLayers;
     const auto classes = static_cast<std::uint32_t>(1 + random() % 2);
     const std::uint64_t needs = random();
-    // Of the operations beside the work, the one may be needed so many layers later than it begins, the other later still; at the end
-    // of all layers either is needed at once.
+    // The operations of a layer may be needed so many layers later; from some layer on, all at once, in the order of their numbers.
     const bool by_need = random() % 2 == 0;
     const auto ahead = static_cast<std::uint32_t>(random() % 4);
     const auto behind = static_cast<std::uint32_t>(random() % 4);
+    const auto at_once = 20 + static_cast<std::uint32_t>(random() % kLayers);
     const auto ending = static_cast<Ending>(random() % 4);
     const bool early = random() % 2 == 0;
     TaskGraph& graph = workload.graphs[0];
@@ -78,7 +78,7 @@ Workload random_layers(std::uint64_t seed, bool memory = false, int more_places 
         workload.operations.push_back(
             {.schedule = schedule,
              .priority_class = priority_class,
-             .needed_by = by_need ? std::min(needed_by, 2 * kLayers) : 0});
+             .needed_by = by_need ? std::min(needed_by, 2 * at_once) : 0});
         const auto number = static_cast<std::uint32_t>(workload.operations.size() - 1);
         return add(operation(number, {launch}), std::move(after));
     };
