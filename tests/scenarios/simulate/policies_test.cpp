@@ -39,6 +39,7 @@ Scenario random_policies(std::mt19937_64& random) {
     plan.overlap.bucket =
         from(0, 1) == 1 ? sim::Bytes(std::pow(10, from(6, 7))) : plan.overlap.bucket;
     plan.overlap.collectives_in_flight = from(0, 3);
+    plan.overlap.priority = {0, 1, 2};
     std::ranges::shuffle(plan.overlap.priority, random);
     if (from(0, 3) == 0) {  // a vector unit that is the bound
         scenario.hardware.chip.vpu_flops.value = scenario.hardware.chip.vpu_flops.value / 100;
