@@ -59,8 +59,10 @@ workloads::Op gather(const std::string& name, int layer, double bytes, std::vect
 ///   4  out 2 us      [10, 12), behind 1 and 3: it has waited for 3 since 8
 ///   5  gather 4 kB   [12, 15), behind 4: the link until 14
 ///   6  update 1 us   [15, 16), behind 5
+/// Collectives of a kind go in the program's order, though nothing waits for 2.
 workloads::StepProgram hand_made() {
     workloads::StepProgram program;
+    program.priority = {0, 1, 2};
     program.ops = {gather("layer 0 forward gather weights", 0, 4000, {}),
                    matmul("layer 0 forward qkv", Pass::forward, 0, 5, {0}),
                    gather("layer 1 forward gather weights", 1, 4000, {0}),
