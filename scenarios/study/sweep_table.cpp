@@ -10,6 +10,7 @@
 
 #include "scenarios/explain/memory.h"
 #include "scenarios/study/pareto.h"
+#include "scenarios/study/slower_marks.h"
 #include "scenarios/text/format.h"
 #include "scenarios/text/quote.h"
 #include "scenarios/text/table.h"
@@ -172,6 +173,7 @@ std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep) {
     Table table(text_columns);
     table.row(header);
     const std::vector<bool> front = pareto_front(rows, sweep);
+    const std::vector<std::string> marks = slower_marks(rows, sweep);
     for (const SweepRow& row : rows) {
         std::vector<std::string> cells;
         for (const std::string& text : texts_of(row, sweep)) {
@@ -182,11 +184,18 @@ std::string sweep_table(std::span<const SweepRow> rows, const Sweep& sweep) {
             cells.push_back(row.error);
         } else {
             std::ranges::move(result_cells(row), std::back_inserter(cells));
-            cells.back() += front[static_cast<std::size_t>(&row - rows.data())] ? ", front" : "";
+            const auto i = static_cast<std::size_t>(&row - rows.data());
+            cells.back() += front[i] ? ", front" : "";
+            cells.back() += marks[i].empty() ? "" : ", " + marks[i];
         }
         table.row(std::move(cells));
     }
-    return table.text(0);
+    const bool marked = std::ranges::any_of(marks, [](const auto& mark) { return !mark.empty(); });
+    return table.text(0) +
+           (marked ? "A row that takes longer with a faster resource does so by the order in which "
+                     "operations meet at shared links and memory: noise, which the resource does "
+                     "not cause.\n"
+                   : "");
 }
 
 std::string sweep_results_csv(std::span<const SweepRow> rows, const Sweep& sweep) {
