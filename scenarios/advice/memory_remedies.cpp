@@ -167,6 +167,9 @@ sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) 
 TrainingPlan plan_in_force(const Scenario& scenario, const StepResult& result) {
     TrainingPlan plan = scenario.step().plan;
     plan.overlap.prefetch_layers = result.prefetch_layers;
+    if (result.asked_fetch > 0) {
+        plan.overlap.fetch_layers = result.fetch_layers;
+    }
     return plan;
 }
 

@@ -56,13 +56,21 @@ std::string memory_words(const MemoryUse& memory) {
 
 std::string look_ahead_words(const StepResult& result) {
     const double asked = result.asked_prefetch;
-    if (result.prefetch_layers == asked) {
+    if (!result.looks_less_ahead()) {
         return result.memory.fits || asked == 0
                    ? ""
                    : fmt::format("the look-ahead of {:g} {} stays as asked", asked,
                                  asked == 1 ? "layer" : "layers");
     }
-    std::string text = fmt::format("look-ahead {:g} -> {:g} to fit", asked, result.prefetch_layers);
+    std::string text;
+    const auto lowered = [&](std::string_view what, double from, double to) {
+        if (to < from) {
+            text += fmt::format("{}{} {:g} -> {:g}", text.empty() ? "" : ", ", what, from, to);
+        }
+    };
+    lowered("look-ahead", asked, result.prefetch_layers);
+    lowered("fetches from the host ahead", result.asked_fetch, result.fetch_layers);
+    text += " to fit";
     if (result.with_asked_prefetch) {
         const double cost = result.step_time.seconds() - result.with_asked_prefetch->seconds();
         text += fmt::format(": {}{}", cost < 0 ? "-" : "+", format_time(std::abs(cost)));
@@ -93,8 +101,7 @@ std::string memory_report(const Scenario& scenario, const StepResult& result) {
     row("  peak", memory.peak);
     row("  capacity", memory.capacity);
     // The verdict says that memory lowered it, and what that costs.
-    const std::string ahead =
-        result.prefetch_layers == result.asked_prefetch ? look_ahead_words(result) : "";
+    const std::string ahead = result.looks_less_ahead() ? "" : look_ahead_words(result);
     return table.text(0) + fmt::format("  {}\n", memory_words(memory)) +
            (ahead.empty() ? "" : fmt::format("  {}\n", ahead)) +
            (memory.fits ? "" : remedies_text(scenario, result));

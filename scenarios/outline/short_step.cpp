@@ -36,8 +36,8 @@ std::int64_t prefix_of(const ModelSpec& model, std::int64_t period) {
 }
 
 std::optional<Cut> cut_of(const ModelSpec& model, const workloads::TrainingPlan& plan) {
-    const double ahead = std::max(std::ceil(plan.overlap.prefetch_layers),
-                                  static_cast<double>(plan.overlap.fetch_layers));
+    const double ahead =
+        std::max(std::ceil(plan.overlap.prefetch_layers), std::ceil(plan.overlap.fetch_layers));
     constexpr double kFarthest = 8;
     const bool unlike =
         plan.ways.pipeline > 1 || workloads::uneven_context(plan, model) || plan.experts.uneven();

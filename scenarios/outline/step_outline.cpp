@@ -66,7 +66,12 @@ StepOutline::StepOutline(const Scenario& scenario, TensorCollectives tensor,
         short_ = short_step(step.model, step.plan);
     }
     if (short_ && !fits_in_order(*short_)) {
-        least_peak_ = peak_of_short(&HeldBytes::without_gathered);
+        workloads::TrainingPlan latest = step.plan;
+        latest.overlap.fetch_layers = workloads::shortest_fetch(step.plan);
+        if (latest.overlap.fetch_layers < step.plan.overlap.fetch_layers) {
+            short_ = short_step(step.model, latest);
+        }
+        least_peak_ = short_ ? peak_of_short(&HeldBytes::without_gathered) : sim::Bytes{};
         const sim::Bytes usable = hardware_.chip.usable_hbm();
         if (tensor_ != TensorCollectives::as_built && least_peak_ > usable) {
             sums_alone_ = true;

@@ -85,6 +85,14 @@ constexpr QuantitySource kSources[] = {
      [](const S&, const R& r) { return Value(decimal_seconds(r.memory.peak_at)); }},
     {"prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.prefetch_layers); }},
     {"asked_prefetch_layers", [](const S&, const R& r) { return whole_or_part(r.asked_prefetch); }},
+    {"fetch_layers",
+     [](const S&, const R& r) {
+         return r.asked_fetch > 0 ? whole_or_part(r.fetch_layers) : Value();
+     }},
+    {"asked_fetch_layers",
+     [](const S&, const R& r) {
+         return r.asked_fetch > 0 ? whole_or_part(r.asked_fetch) : Value();
+     }},
     {"asked_prefetch_step_time",
      [](const S&, const R& r) {
          return r.with_asked_prefetch ? Value(decimal_seconds(*r.with_asked_prefetch)) : Value();

@@ -115,8 +115,7 @@ std::string halves(const StepResult& result) {
 /// Whether it fits, where that is not sure, and what memory cost.
 std::string memory_verdict(const StepResult& result) {
     const MemoryFit fit = fit_of(result.memory);
-    const std::string ahead =
-        result.prefetch_layers < result.asked_prefetch ? look_ahead_words(result) : "";
+    const std::string ahead = result.looks_less_ahead() ? look_ahead_words(result) : "";
     return (fit == MemoryFit::fits
                 ? ""
                 : fmt::format("  {} in the memory of a chip{} (see below)\n", to_string(fit, true),

@@ -37,7 +37,9 @@ void add_changes(const SearchSpace& space, NearMiss& near) {
     StepResult step;
     step.memory.peak = near.peak;
     step.memory.capacity = sim::Bytes(near.facts.capacity);
-    step.prefetch_layers = build_step_of(scenario).plan.overlap.prefetch_layers;
+    const workloads::Overlap in_force = build_step_of(scenario).plan.overlap;
+    step.prefetch_layers = in_force.prefetch_layers;
+    step.fetch_layers = step.asked_fetch = in_force.fetch_layers;
     step.chips = near.facts.chips;
     near.remedies = remedies_in_order(scenario, step);
 }

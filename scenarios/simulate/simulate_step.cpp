@@ -118,6 +118,10 @@ StepResult StepSimulation::run() {
     result.step_time = run.result.end;
     result.prefetch_layers = plan().overlap.prefetch_layers;
     result.asked_prefetch = built_->asked_prefetch;
+    if (!(plan().remat.names.offload == workloads::TensorSet{})) {
+        result.fetch_layers = plan().overlap.fetch_layers;
+        result.asked_fetch = described_.plan.overlap.fetch_layers;
+    }
     result.events = run.result.events;
     result.played_events = run.result.played_events;
     result.simulated_chips = static_cast<int>(step.layout.simulated());
@@ -334,7 +338,7 @@ void StepSimulation::simulate_even(StepResult& result) const {
 }
 
 void StepSimulation::simulate_asked_prefetch(StepResult& result) const {
-    if (result.explained && result.prefetch_layers < result.asked_prefetch) {
+    if (result.explained && result.looks_less_ahead()) {
         result.with_asked_prefetch =
             time_of_variant(scenario_, "look-ahead", LookAhead::asked, result);
     }

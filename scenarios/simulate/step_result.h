@@ -105,7 +105,13 @@ struct StepResult {
     std::string reported_member{};  ///< the same where members do unequal work: `context rank 3`
     double prefetch_layers = 0;     ///< in force after the memory bound
     double asked_prefetch = 0;      ///< before it
-    /// What the step would take with that, if memory held it: where the bound lowered it, and the step is explained.
+    double fetch_layers = 0;  ///< that offloaded tensors come back ahead; 0 where there are none
+    double asked_fetch = 0;   ///< before the memory bound
+    /// Memory lowered one of them.
+    [[nodiscard]] bool looks_less_ahead() const {
+        return prefetch_layers < asked_prefetch || fetch_layers < asked_fetch;
+    }
+    /// What the step would take with those asked for, if memory held it: where the bound lowered it, and the step is explained.
     std::optional<sim::Time> with_asked_prefetch{};
     std::uint64_t events = 0;
     bool explained = false;           ///< gap and critical path are there

@@ -172,7 +172,7 @@ void read_overlap(const Reader& overlap, const topology::DeviceMesh& mesh, const
     plan.overlap.layer_loop = overlap["layers"].choose<bool>(kLayerForms, false);
     plan.overlap.data_runs_on = mesh.size(axis::data) > 1 && mesh.across({axis::data}).length > 1;
     plan.overlap.prefetch_layers = overlap["prefetch_layers"].get<double>(parse_layers, 1);
-    plan.overlap.fetch_layers = static_cast<int>(overlap["fetch_layers"].whole(0, 4096, 1));
+    plan.overlap.fetch_layers = static_cast<double>(overlap["fetch_layers"].whole(0, 4096, 1));
     plan.overlap.reductions_in_flight =
         static_cast<int>(overlap["reductions_in_flight"].whole(1, 4096, 2));
     plan.overlap.bucket = overlap["bucket"].get<sim::Bytes>(parse_bucket, plan.overlap.bucket);

@@ -265,7 +265,7 @@ constexpr KeySpec kKeys[] = {
      "unrolled (gathers and reductions run on into other layers), loop (each layer's begin and end with it, as in a scan)"},
     {"overlap.prefetch_layers", kText, "1", "1",
      "layers that weight gathers may run ahead, memory permitting; of block and matmul also parts, 0.5"},
-    {"overlap.fetch_layers", kText, "0", "1", "layers that offloaded tensors come back from the host ahead of their use, whatever the memory"},
+    {"overlap.fetch_layers", kText, "0", "1", "layers that offloaded tensors come back from the host ahead of their use, memory permitting"},
     {"overlap.reductions_in_flight", kText, "2", "2", "gradient reductions that may be pending"},
     {"overlap.bucket", kText, "100 MB", "one group", "gradients are reduced in buckets of so many bytes"},
     {"overlap.collectives_in_flight", kText, "1", "no limit", "collectives that may run at once; 1: one after the other"},

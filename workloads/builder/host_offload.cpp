@@ -1,6 +1,7 @@
 #include "workloads/builder/host_offload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
@@ -84,7 +85,7 @@ void HostOffload::fetch(Layer& layer) {
 }
 
 std::size_t HostOffload::awaits(const Layer& layer) const {
-    return weights_.first_at(static_cast<double>(layer.use) + 1 + fetch_);
+    return weights_.first_at(static_cast<double>(layer.use) + 1 + std::ceil(fetch_));
 }
 
 std::size_t HostOffload::may_fetch(const Layer& layer) const {

@@ -4,7 +4,8 @@
 // read it. The first compute of use u waits for the transfers of use u - 1 - fetch, so that at most fetch + 1
 // layers' tensors are on their way. It comes back for the use of the layer's backward pass, as weights do: after the last
 // compute of the use fetch + 1 before, and the first compute of the use waits for it. (With stretches, the first that
-// begins fetch or more after the use's end; as the gather of the use's first stretch: weight_gathers.h.)
+// begins fetch or more after the use's end, fetch rounded up to layers; as the gather of the use's first stretch:
+// weight_gathers.h.)
 #pragma once
 
 #include <string>

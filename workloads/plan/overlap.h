@@ -40,9 +40,10 @@ struct Overlap {
     /// Weight gathers may run this many uses ahead; where a layer's weights come in several pieces, parts of a use count.
     double prefetch_layers = 1;
     /// Layers that offloaded tensors come back from the host ahead of the backward pass that needs them. No gather's look-ahead
-    /// bounds it, nor does memory lower it: XLA's latency-hiding scheduler limits host transfers apart from gathers
-    /// (SchedulerConfig: send_recv_host_overlap_limit beside all_gather_overlap_limit).
-    int fetch_layers = 1;
+    /// bounds it: XLA's latency-hiding scheduler limits host transfers apart from gathers (SchedulerConfig:
+    /// send_recv_host_overlap_limit beside all_gather_overlap_limit). Where a layer's weights come in several pieces, half a layer is
+    /// the last piece's compute before the layer (kLeastFetch).
+    double fetch_layers = 1;
     /// The tensor collectives in front of and behind matmuls as ring steps between parts of the matmul (the
     /// "collective matmul"); nothing: they block.
     std::optional<collectives::SteppedGather> tensor_steps{};

@@ -15,6 +15,17 @@ namespace {
 
 constexpr double kPart = 0.25;  // of a layer, by which the prefetch is lowered
 
+/// The longest with which the plan fits, at most that of the plan; else the shortest.
+double fetch_that_fits(const ModelSpec& model, TrainingPlan trial, sim::Bytes capacity,
+                       const sim::StopCheck& check) {
+    double& ahead = trial.overlap.fetch_layers;
+    const double least = shortest_fetch(trial);
+    while (ahead > least && peak_of_stages(model, trial, check) > capacity) {
+        ahead = std::max(ahead - 1, least);
+    }
+    return ahead;
+}
+
 /// In the order of StepPrograms.
 sim::Bytes peak_of(const StepPrograms& programs) {
     sim::Bytes most;
@@ -25,6 +36,13 @@ sim::Bytes peak_of(const StepPrograms& programs) {
 }
 
 }  // namespace
+
+double shortest_fetch(const TrainingPlan& plan) {
+    const double asked = plan.overlap.fetch_layers;
+    return plan.overlap.weights == WeightGroups::layer || plan.remat.names.offload == TensorSet{}
+               ? asked
+               : std::min(asked, kLeastFetch);
+}
 
 double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan) {
     const auto uses = static_cast<double>((2 * model.layers + 2 + 6 * model.mtp_layers) *
@@ -75,6 +93,7 @@ StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, s
     if (peak_of(programs) <= capacity) {
         return programs;
     }
+    plan.overlap.fetch_layers = fetch_that_fits(model, plan, capacity, check);
     plan.overlap.prefetch_layers = prefetch_that_fits(model, plan, capacity, check);
     return build_stages(model, plan, check);
 }

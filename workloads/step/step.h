@@ -40,7 +40,14 @@ double longest_prefetch(const ModelSpec& model, const TrainingPlan& plan);
 double prefetch_that_fits(const ModelSpec& model, const TrainingPlan& plan, sim::Bytes capacity,
                           const sim::StopCheck& check = {});
 
-/// build_stages of the plan with that prefetch, which is written into it.
+/// How far offloaded tensors come back ahead of their use at least where memory is short of room, not above what is asked for: half a
+/// layer where a layer's weights come in several pieces, so that transfers begin within the layer before. (A scheduler that must keep to
+/// its memory limit begins a transfer later, as long as compute hides it.) The fetch of the plan else, as memory cannot lower it.
+inline constexpr double kLeastFetch = 0.5;
+double shortest_fetch(const TrainingPlan& plan);
+
+/// build_stages of the plan with the look-aheads that fit, which are written into it: first that of tensors from the host is lowered,
+/// by whole layers and to kLeastFetch, then that of gathers (prefetch_that_fits).
 StepPrograms build_stages_that_fit(const ModelSpec& model, TrainingPlan& plan, sim::Bytes capacity,
                                    const sim::StopCheck& check = {});
 

@@ -311,7 +311,8 @@ void check_ranges(const TrainingPlan& plan, sim::InputFaults& faults) {
     range("training.chunks", plan.pipeline.chunks, 1, kMostWays);
     faults.check("overlap.prefetch_layers", {"overlap.prefetch_layers", "overlap.weights"},
                  [&] { check_prefetch(plan); });
-    range("overlap.fetch_layers", plan.overlap.fetch_layers, 0, kMostWays);
+    range("overlap.fetch_layers", static_cast<std::int64_t>(plan.overlap.fetch_layers), 0,
+          kMostWays);
     range("overlap.reductions_in_flight", plan.overlap.reductions_in_flight, 1, kMostWays);
     range("training.zero", plan.zero, 0, 2);
     range("training.logit_chunks", plan.logit_chunks, 1, kMostWays);

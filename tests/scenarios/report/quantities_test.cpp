@@ -174,6 +174,8 @@ StepResult distinct() {
     result.memory.member = "context rank 1";
     result.prefetch_layers = 0.75;
     result.asked_prefetch = 1.5;
+    result.fetch_layers = 0.5;
+    result.asked_fetch = 2;
     result.with_asked_prefetch = sim::Time{800 * kMs};
     result.bubble = 0.125;
     result.passes.forward = sim::Seconds(0.01);
@@ -221,6 +223,8 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         {"peak_memory_time", 0.003},
         {"prefetch_layers", 0.75},
         {"asked_prefetch_layers", 1.5},
+        {"fetch_layers", 0.5},
+        {"asked_fetch_layers", std::int64_t{2}},
         {"asked_prefetch_step_time", 0.8},
         {"pipeline_stages", std::int64_t{1}},
         {"pipeline_schedule", std::string("1f1b")},
