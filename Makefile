@@ -121,7 +121,8 @@ PAIRS ?= 2000
 properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces
 	@.ci/deps $(TESTS)
 	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
-	.ci/build test scenarios_tests
+	.ci/build test scenarios_tests house_tests
+	PODSIM_WHOLE_PAGES=1 build/test/tests/house_tests --gtest_filter='*/calibrate'
 	PODSIM_STEPS=50 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.EachTerm*'
 	PODSIM_STEPS=500 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.TermsAddUp*'
 	PODSIM_WHOLE_LIBRARY=1 build/test/tests/scenarios_tests --gtest_filter='*LibraryTraces*'
