@@ -287,17 +287,29 @@ constexpr auto kVersion10 =
                                Measured{"v6e", "mxu_8bit", 0.717, kFittedByChip},
                                Measured{"v6e", "ici", 0.942, kPsum4V6e}});
 
+/// Version 11: kernels have half of a shared HBM beside any messages, and links carry first what the step waits for sooner.
+constexpr auto kVersion11 =
+    with(kVersion10, std::array{Measured{"v4p", "mxu", 0.739, kFittedByChip},
+                                Measured{"v5e", "mxu", 0.839, kFittedByChip},
+                                Measured{"v6e", "mxu", 0.642, kFittedByChip},
+                                Measured{"v6e", "mxu_8bit", 0.696, kFittedByChip},
+                                Measured{"tpu7x", "mxu_8bit", 0.869, kFittedByChip},
+                                Measured{"", "gather", 0.156, kPooledGather},
+                                Measured{"v5e", "straggler", 0.0334, kFittedByChip}});
+
 constexpr Overheads kFirstOverheads{1.14e-5, 7.8e-7};
 // podsim calibrate scenarios/published --inference --per-chip - --pooled kernel_s,sequence_s
 constexpr Overheads kOverheads7{1.02e-5, 9.3e-7};
 constexpr Overheads kOverheads10{1.10e-5, 9.1e-7};
+constexpr Overheads kOverheads11{1.10e-5, 9.3e-7};
 // The seventh has the sixth's factors of training.
 constexpr std::array kVersions{
-    Version{"10", kVersion10, kOverheads10},  Version{"9", kVersion9, kOverheads7},
-    Version{"8", kVersion8, kOverheads7},     Version{"7", kVersion6, kOverheads7},
-    Version{"6", kVersion6, kFirstOverheads}, Version{"5", kVersion5, kFirstOverheads},
-    Version{"4", kVersion4, kFirstOverheads}, Version{"3", kVersion3, kFirstOverheads},
-    Version{"2", kVersion2, kFirstOverheads}, Version{"1", kVersion1, kFirstOverheads}};
+    Version{"11", kVersion11, kOverheads11},  Version{"10", kVersion10, kOverheads10},
+    Version{"9", kVersion9, kOverheads7},     Version{"8", kVersion8, kOverheads7},
+    Version{"7", kVersion6, kOverheads7},     Version{"6", kVersion6, kFirstOverheads},
+    Version{"5", kVersion5, kFirstOverheads}, Version{"4", kVersion4, kFirstOverheads},
+    Version{"3", kVersion3, kFirstOverheads}, Version{"2", kVersion2, kFirstOverheads},
+    Version{"1", kVersion1, kFirstOverheads}};
 
 }  // namespace
 

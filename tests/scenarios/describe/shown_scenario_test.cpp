@@ -109,7 +109,7 @@ TEST_F(Show, SaysWhereEachValueComesFrom) {
            false);
     expect("hardware.profile", "measured", Origin::rule,
            "default: measured where the chip was, also of one that the scenario changes", true);
-    expect("hardware.profile.attention", "0.742", Origin::catalogue, "profile measured@10", false);
+    expect("hardware.profile.attention", "0.742", Origin::catalogue, "profile measured@11", false);
     expect("name", "s", Origin::fallback, "default: the file's name", true);
     EXPECT_EQ(key_of(shown, "model.layers").value, "32");
     // What may not be written: bf16 matmuls have no scales.

@@ -214,12 +214,12 @@ TEST_F(BadInput, AnUnknownKindOfInferenceStep) {
 }
 
 TEST_F(BadInput, UnknownProfiles) {
-    expect_refused(
-        good_but("slice:", "profile: perfect, slice:"),
-        "s.yaml:1:32: hardware.profile: unknown profile 'perfect'; allowed: ideal, "
-        "measured, measured@10, measured@9, measured@8, measured@7, measured@6, measured@5, "
-        "measured@4, measured@3, "
-        "measured@2, measured@1, a file that ends in .yaml");
+    expect_refused(good_but("slice:", "profile: perfect, slice:"),
+                   "s.yaml:1:32: hardware.profile: unknown profile 'perfect'; allowed: ideal, "
+                   "measured, measured@11, measured@10, measured@9, measured@8, measured@7, "
+                   "measured@6, measured@5, "
+                   "measured@4, measured@3, "
+                   "measured@2, measured@1, a file that ends in .yaml");
 }
 
 TEST_F(BadInput, MissingValuesAreNotDefaults) {

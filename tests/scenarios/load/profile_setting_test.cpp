@@ -47,7 +47,7 @@ TEST_F(Profile, IsTheMeasuredOneWhereTheChipWasMeasured) {
 // A map took the factors of the chip whose name it bore: they are those of its base, whatever it is called.
 TEST_F(Profile, AChangedChipTakesTheFactorsOfItsBase) {
     for (const char* const name : {"v5p (modified)", "v6e", "v5p", "mine"}) {
-        for (const char* const profile : {"", ", profile: measured", ", profile: measured@10"}) {
+        for (const char* const profile : {"", ", profile: measured", ", profile: measured@11"}) {
             const Scenario scenario =
                 load(fmt::format("chip: {{base: tpu7x, name: {}, hbm_capacity: 1 TB}}, slice: "
                                  "2x2x2{}",
@@ -240,14 +240,14 @@ TEST_F(Profile, VersionsAreSelectable) {
     EXPECT_EQ(json["profile"], "measured");
     EXPECT_EQ(json["profile_version"], "1");
     EXPECT_FALSE(json.contains("error_band"));
-    expect_refused(
-        good_but("slice:", "profile: measured@0, slice:"),
-        "s.yaml:1:32: hardware.profile: unknown profile 'measured@0'; did you mean "
-        "'measured@10'? allowed: ideal, measured, measured@10, measured@9, measured@8, measured@7, "
-        "measured@6, measured@5, "
-        "measured@4, measured@3, "
-        "measured@2, measured@1, a file that "
-        "ends in .yaml");
+    expect_refused(good_but("slice:", "profile: measured@0, slice:"),
+                   "s.yaml:1:32: hardware.profile: unknown profile 'measured@0'; did you mean "
+                   "'measured@10'? allowed: ideal, measured, measured@11, measured@10, measured@9, "
+                   "measured@8, measured@7, "
+                   "measured@6, measured@5, "
+                   "measured@4, measured@3, "
+                   "measured@2, measured@1, a file that "
+                   "ends in .yaml");
     // tpu7x came with the second.
     expect_refused(good_but("chip: v5p, slice:", "chip: tpu7x, profile: measured@1, slice:"),
                    "s.yaml:1:34: hardware.profile: nothing was measured on tpu7x; write profile: "

@@ -97,7 +97,7 @@ TEST(ChangedChip, TheCataloguesOwnValueChangesNothing) {
         EXPECT_EQ(scenario.hardware.error_band, base.hardware.error_band);
         EXPECT_EQ(band_of(scenario)->like, band_of(base)->like);
         EXPECT_EQ(scenario.hardware.chip.usable_hbm(), base.hardware.chip.usable_hbm());
-        EXPECT_EQ(profile_label(scenario.hardware), "measured@10");
+        EXPECT_EQ(profile_label(scenario.hardware), "measured@11");
         EXPECT_THAT(changed_keys(scenario.hardware), IsEmpty());
         EXPECT_THAT(profile_warnings(scenario.hardware), IsEmpty());
     }
@@ -162,10 +162,10 @@ TEST(ChangedChip, FactorsOfAChangedRateSaySo) {
         EXPECT_EQ(hardware.error_band, ErrorBand{});
         EXPECT_EQ(profile_name(hardware), fmt::format("measured on v5p; changed: {}", one.key));
         EXPECT_EQ(profile_label(hardware),
-                  fmt::format("measured on v5p; changed: {} (version 10)", one.key));
+                  fmt::format("measured on v5p; changed: {} (version 11)", one.key));
         EXPECT_THAT(profile_warnings(hardware),
                     ElementsAre(fmt::format(
-                        "the chip is v5p with another {}: the factors of profile measured@10 stay "
+                        "the chip is v5p with another {}: the factors of profile measured@11 stay "
                         "those of v5p, and no error band holds{}",
                         one.key, one.factors)));
         for (const topology::EfficiencyFactor& factor : topology::efficiency_factors()) {
@@ -195,7 +195,7 @@ TEST(ChangedChip, WhatTheScenarioAsksForIsTaken) {
 class ChangedChipCommands : public CommandTest {
 protected:
     const std::string warning_ =
-        "the chip is v5p with another ici_one_way: the factors of profile measured@10 stay those "
+        "the chip is v5p with another ici_one_way: the factors of profile measured@11 stay those "
         "of v5p, and no error band holds; ici was measured at ici_one_way 90.00 GB/s";
     const std::string file_ = write(kGood);
 };
@@ -204,13 +204,13 @@ TEST_F(ChangedChipCommands, RunSaysItOnceInTextAndJson) {
     const Outcome said = podsim({"run", file_, "--set", "hardware.chip.ici_one_way=100GB/s"});
     EXPECT_EQ(said.err, "podsim: warning: " + warning_ + '\n');
     EXPECT_THAT(said.out, HasSubstr("Assumed: profile measured on v5p; changed: ici_one_way "
-                                    "(version 10), book ICI rates"));
+                                    "(version 11), book ICI rates"));
     EXPECT_THAT(said.out, Not(HasSubstr("published steps")));
     const Json json = Json::parse(podsim({"run", file_, "--no-explain", "--json", "-", "--set",
                                           "hardware.chip.ici_one_way=100GB/s"})
                                       .out);
     EXPECT_EQ(json["profile"], "measured on v5p; changed: ici_one_way");
-    EXPECT_EQ(json["profile_version"], "10");
+    EXPECT_EQ(json["profile_version"], "11");
     EXPECT_EQ(json["warnings"], Json::array({warning_}));
     EXPECT_FALSE(json.contains("error_band"));
     // The catalogue's own value, and a name: as without.
