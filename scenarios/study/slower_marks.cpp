@@ -113,12 +113,16 @@ std::vector<std::string> slower_marks(std::span<const SweepRow> rows, const Swee
         const auto speed = [&](std::size_t row) { return (*speeds)[value(row)]; };
         for (auto& [choice, group] : row_groups(rows, sweep, key)) {
             std::ranges::stable_sort(group, {}, speed);
+            std::size_t quickest = 0;  // of those whose resource is slower
             for (std::size_t i = 1; i < group.size(); ++i) {
-                const double longer = longer_than(rows[group[i]], rows[group[i - 1]]);
-                if (speed(group[i]) > speed(group[i - 1]) && longer > most[group[i]]) {
+                const double longer = longer_than(rows[group[i]], rows[group[quickest]]);
+                if (speed(group[i]) > speed(group[quickest]) && longer > most[group[i]]) {
                     most[group[i]] = longer;
                     marks[group[i]] = fmt::format("{:.1f} % slower than with {}", 100 * longer,
-                                                  printable(varied.texts[value(group[i - 1])]));
+                                                  printable(varied.texts[value(group[quickest])]));
+                }
+                if (longer < 0) {
+                    quickest = i;
                 }
             }
         }

@@ -1,7 +1,7 @@
 // Rows of a sweep that take longer than another of which one resource alone is slower.
 //
-// A row is compared with that of the next slower value of one resource (a rate or share that is lower, a latency that is higher), all other
-// keys alike. A faster resource alone gives a slower step where operations come in another order at links and memory that they share: by
+// A row is compared with the quickest of those in which one resource is slower (a rate or share that is lower, a latency that is higher), all
+// other keys alike. A faster resource alone gives a slower step where operations come in another order at links and memory that they share: by
 // which the rows differ is the noise of orders (order_noise.h), and no property of the resource.
 #pragma once
 
