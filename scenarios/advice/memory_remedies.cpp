@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenarios/advice/serving_fit.h"
+#include "scenarios/explain/memory.h"
 #include "scenarios/spec/training_step.h"
 #include "sim/base/error.h"
 #include "workloads/program/memory_peak.h"
@@ -94,6 +95,18 @@ std::vector<Change> changes_of(const TrainingPlan& plan) {
     return changes;
 }
 
+/// More microbatches, whose gradients accumulate.
+std::vector<Change> accumulations(const TrainingPlan& plan) {
+    std::vector<Change> changes;
+    for (const int microbatches : workloads::further_microbatches(plan.batch, plan.ways)) {
+        const std::string setting = fmt::format("training.microbatches={}", microbatches);
+        changes.push_back(
+            {fmt::format("training.microbatches: {}", microbatches), {setting}, plan});
+        changes.back().plan.batch.microbatches = microbatches;
+    }
+    return changes;
+}
+
 /// The same of a step of inference.
 std::vector<Change> changes_of_inference(const TrainingPlan& plan) {
     std::vector<Change> changes;
@@ -163,6 +176,17 @@ sim::Bytes peak_of(const TrainingPlan& plan, const workloads::ModelSpec& model) 
     }
 }
 
+/// The same with the look-ahead that a run of it has: as asked where it fits `most`.
+sim::Bytes peak_as_run(TrainingPlan plan, const workloads::ModelSpec& model, sim::Bytes most) {
+    try {
+        workloads::validate(plan, model);
+        workloads::build_stages_that_fit(model, plan, most);
+    } catch (const sim::InputError&) {
+        return sim::Bytes::infinity();
+    }
+    return peak_of(plan, model);
+}
+
 /// The plan that was simulated: its look-ahead has been lowered already to save memory.
 TrainingPlan plan_in_force(const Scenario& scenario, const StepResult& result) {
     TrainingPlan plan = scenario.step().plan;
@@ -194,9 +218,10 @@ Remedies memory_remedies(const Scenario& scenario, const StepResult& result) {
 
 Remedies remedies_in_order(const Scenario& scenario, const StepResult& result) {
     Remedies remedies;
-    const TrainingPlan plan = plan_in_force(scenario, result);
+    const TrainingPlan& plan = scenario.step().plan;
     const auto offer = [&](const Change& change) {
-        const sim::Bytes peak = peak_of(change.plan, scenario.step().model);
+        const sim::Bytes peak =
+            peak_as_run(change.plan, scenario.step().model, most_believed(result.memory.capacity));
         remedies.least_peak = std::min(remedies.least_peak, peak);
         if (peak > result.memory.capacity) {
             return false;
@@ -206,6 +231,13 @@ Remedies remedies_in_order(const Scenario& scenario, const StepResult& result) {
     };
     for (const Change& change : plan.inference ? changes_of_inference(plan) : changes_of(plan)) {
         offer(change);
+    }
+    if (!plan.inference && !plan.forward_only) {
+        for (const Change& change : accumulations(plan)) {
+            if (offer(change)) {
+                break;
+            }
+        }
     }
     if (plan.inference && plan.inference->runs.size() == 1) {
         if (const std::int64_t most = largest_batch(scenario); most > 0) {

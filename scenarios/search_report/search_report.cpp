@@ -179,7 +179,8 @@ std::string tight_text(const SearchSpace& space, const SearchResult& result) {
     }
     return text +
            (sure == nullptr
-                ? fmt::format("No plan within {:.0f} % of the best fits for sure.\n",
+                ? fmt::format("No plan {}within {:.0f} % of the best fits for sure.\n",
+                              result.not_looked_at > 0 ? "of those simulated " : "",
                               kHundred * kFrontEnds)
                 : fmt::format("The best that fits for sure: {} a step, {} % of memory\n  {}\n",
                               format_time(sure->step_time.seconds()), sure->percent_of_memory(),

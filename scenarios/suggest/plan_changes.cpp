@@ -109,6 +109,15 @@ void add_remat(const TrainingPlan& plan, bool fits, std::vector<PlanChange>& cha
     }
 }
 
+/// Gradients of more microbatches accumulate; fewer sequences are under way at a time.
+void add_accumulation(const TrainingPlan& plan, std::vector<PlanChange>& changes) {
+    for (const int microbatches : workloads::further_microbatches(plan.batch, plan.ways)) {
+        changes.push_back({"microbatches",
+                           {fmt::format("training.microbatches={}", microbatches)},
+                           fmt::format("gradients of {} microbatches accumulate", microbatches)});
+    }
+}
+
 void add_overlap(const TrainingPlan& plan, const StepResult& result, bool fits,
                  std::vector<PlanChange>& changes) {
     const workloads::Overlap& overlap = plan.overlap;
@@ -146,6 +155,11 @@ void add_overlap(const TrainingPlan& plan, const StepResult& result, bool fits,
     if (!fits && overlap.prefetch_layers > 0) {
         changes.push_back(
             {"prefetch", {"overlap.prefetch_layers=0"}, "weights are not gathered ahead"});
+    }
+    if (overlap.weights == workloads::WeightGroups::layer) {
+        changes.push_back({"weights",
+                           {"overlap.weights=block"},
+                           "attention's weights and the MLP's are gathered apart"});
     }
     if (!fits && overlap.weights != workloads::WeightGroups::matmul) {
         changes.push_back(
@@ -218,6 +232,9 @@ std::vector<PlanChange> plan_changes(const Scenario& scenario, const StepResult&
     if (!plan.forward_only) {
         add_remat(plan, fits, changes);
         add_remat_names(scenario.step().model, plan, fits, changes);
+        if (!fits && plan.ways.pipeline == 1) {
+            add_accumulation(plan, changes);
+        }
     }
     add_overlap(plan, result, fits, changes);
     add_attention(plan, changes);

@@ -183,7 +183,13 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
         }
         changes.push_back(std::move(move));
     }
-    const std::vector<Suggestion> all = trials.simulated(changes);
+    std::vector<PlanChange> once;
+    for (PlanChange& change : changes) {
+        if (std::ranges::find(once, change.set, &PlanChange::set) == once.end()) {
+            once.push_back(std::move(change));
+        }
+    }
+    const std::vector<Suggestion> all = trials.simulated(once);
     Suggestions found{.faster = best_of_kinds(faster_of(all, result))};
     found.not_tried = trials.not_tried();
     if (!result.memory.fits) {
@@ -194,6 +200,8 @@ Suggestions suggestions(const ScenarioSource& source, std::span<const std::strin
     const std::optional<Suggestion> sum = best_together(trials, found.faster, result);
     if (sum && sum->step_time < found.faster.front().step_time) {
         found.faster.insert(found.faster.begin(), *sum);
+    } else {
+        found.each_alone = found.faster.size() > 1;
     }
     return found;
 }
@@ -320,6 +328,8 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
     if (!suggestions.faster.empty()) {
         text += rows_text("What would be faster, each simulated", suggestions.faster, result,
                           suggestions.noise);
+        text +=
+            suggestions.each_alone ? "  no two of them together save more than the first\n" : "";
     } else {
         text += fmt::format("What would be faster: no neighbour of this plan {}saves {:.0f} %\n",
                             result.memory.fits ? "" : "that fits ", 100 * kLeastGain);
@@ -328,7 +338,8 @@ std::string suggestions_text(const Suggestions& suggestions, const StepResult& r
         text += rows_text("What would fit, each simulated", suggestions.fitting, result,
                           suggestions.noise);
     } else if (!result.memory.fits) {
-        text += "What would fit: no neighbour of this plan surely does\n";
+        text += fmt::format("What would fit: {}no neighbour of this plan surely does\n",
+                            result.remedies ? "beside the changes above " : "");
     }
     return text + not_tried_text(suggestions.not_tried, all);
 }

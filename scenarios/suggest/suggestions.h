@@ -28,6 +28,7 @@ struct Suggestions {
     std::vector<PlanChange> not_tried{};
     /// The share of the step that hangs on its order (study/order_noise.h): savings below it are marked.
     double noise = 0;
+    bool each_alone = false;  ///< several are faster, no two of them together faster than the first
     bool tried = true;
 };
 

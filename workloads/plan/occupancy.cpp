@@ -1,5 +1,7 @@
 #include "workloads/plan/occupancy.h"
 
+#include <algorithm>
+
 #include "workloads/plan/axes.h"
 
 namespace podsim::workloads {
@@ -15,6 +17,24 @@ Occupancy occupancy(const Batch& batch, const Ways& ways) {
     result.tokens_per_chip_group =
         static_cast<double>(result.sequences_per_shard * batch.sequence) / ways.context;
     return result;
+}
+
+/// As many as a scenario may have (validate_plan.h).
+constexpr std::int64_t kMostMicrobatches = 4096;
+
+std::vector<int> further_microbatches(const Batch& batch, const Ways& ways) {
+    const std::int64_t sequences = occupancy(batch, ways).sequences_per_shard;
+    std::vector<int> all;
+    std::int64_t least = 2;
+    const std::int64_t most =
+        std::min<std::int64_t>(sequences, kMostMicrobatches / batch.microbatches);
+    for (std::int64_t parts = 2; parts <= most; ++parts) {
+        if (parts >= least && sequences % parts == 0) {
+            all.push_back(static_cast<int>(batch.microbatches * parts));
+            least = 2 * parts;
+        }
+    }
+    return all;
 }
 
 }  // namespace podsim::workloads

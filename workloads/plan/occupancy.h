@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "workloads/plan/ways.h"
 
@@ -23,6 +24,9 @@ struct Occupancy {
     double tokens_per_chip_group =
         0;  ///< t = sequences_per_shard x sequence / context: tokens of one tensor group
 };
+/// Larger numbers of microbatches into which a shard's sequences divide evenly, each at least twice the one before.
+std::vector<int> further_microbatches(const Batch& batch, const Ways& ways);
+
 Occupancy occupancy(const Batch& batch, const Ways& ways);
 
 }  // namespace podsim::workloads

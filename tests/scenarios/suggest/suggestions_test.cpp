@@ -300,6 +300,37 @@ TEST_F(SuggestionsTest, NamedTensorsAreKeptOtherwise) {
     EXPECT_THAT(meanings(), Contains("qkv_proj waits at the host"));
 }
 
+// A step that does not fit: more microbatches, each with fewer sequences under way, as many as divide a shard's evenly. No change twice.
+TEST_F(SuggestionsTest, AccumulationIsTriedWhereMemoryIsShort) {
+    const std::string file = write(
+        "hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 8}\n"
+        "batch: {tokens: 1Mi, sequence: 4096}\nmesh: {fsdp: x y}\n"
+        "training: {remat: full, gradients: fp32}\noverlap: {prefetch_layers: 0}\n");
+    const Scenario scenario = load_scenario(file);
+    StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    ASSERT_FALSE(result.memory.fits);
+    std::vector<std::string> tried;
+    for (const PlanChange& change : plan_changes(scenario, result)) {
+        if (change.kind == "microbatches") {
+            tried.push_back(change.set.front());
+        }
+    }
+    EXPECT_THAT(tried,
+                ::testing::ElementsAre("training.microbatches=2", "training.microbatches=4",
+                                       "training.microbatches=8", "training.microbatches=16"));
+    const Advised all = advised(file, {});
+    ASSERT_FALSE(all.suggestions.fitting.empty());
+    EXPECT_TRUE(std::ranges::any_of(all.suggestions.fitting, [](const Suggestion& one) {
+        return one.change.kind == "microbatches";
+    }));
+    expect_kept(file, {}, all);
+    result.memory.fits = true;
+    result.memory.tight = false;
+    for (const PlanChange& change : plan_changes(scenario, result)) {
+        EXPECT_NE(change.kind, "microbatches");
+    }
+}
+
 TEST_F(SuggestionsTest, WhatWasNotTriedIsNotAnEmptyList) {
     const Scenario scenario =
         load_scenario(write(kTensor), std::vector<std::string>{"model.layers=1"});
@@ -328,6 +359,10 @@ TEST_F(SuggestionsTest, AsTextWithWhatToWrite) {
               "    --set 'mesh={fsdp: y z, context: x}'\n"
               "  nothing is computed twice           900.0 ms  10.0 %  20.00 GB\n"
               "    --set training.remat=none\n");
+    // What one saves and what another saves do not add up.
+    EXPECT_THAT(suggestions_text({.faster = {mesh, remat}, .each_alone = true}, result),
+                ::testing::EndsWith("    --set training.remat=none\n"
+                                    "  no two of them together save more than the first\n"));
     EXPECT_EQ(
         json_of({.faster = {remat}}, result)["advice"].dump(),
         R"([{"kind":"remat","set":["training.remat=none"],"meaning":"nothing is computed twice",)"
