@@ -31,6 +31,23 @@ std::string cause_text(const StepResult& result, const Share& cause, sim::Time g
                              format_time(cause.time.seconds()));
 }
 
+/// The bound that comes next, where it is nearly as long: a resource a little faster, and that one binds.
+std::string next_bound(const workloads::LowerBound& lower) {
+    constexpr double kNearly = 0.8;
+    std::pair<const char*, sim::Seconds> next{};
+    for (const auto& [what, time] : {std::pair{"matmuls need", lower.compute},
+                                     {"the HBM needs", lower.hbm},
+                                     {"the vector units need", lower.vpu},
+                                     {"links need", lower.links}}) {
+        if (time < lower.time && time > next.second) {
+            next = {what, time};
+        }
+    }
+    return next.second.value() < kNearly * lower.time.value()
+               ? ""
+               : fmt::format("; {} {} by themselves", next.first, format_time(next.second.value()));
+}
+
 }  // namespace
 
 std::string shortfall_text(const LedgerRow& row) {
@@ -43,13 +60,14 @@ std::string shortfall_text(const LedgerRow& row) {
     if (row.share.ps > 0 && row.alone.ps <= 0) {
         return fmt::format("{}, but nothing is saved by removing it alone{}", share, together);
     }
-    return fmt::format("{}, {} if removed alone", share, format_time(row.alone.seconds()));
+    return fmt::format("{}, {} if removed alone{}", share, format_time(row.alone.seconds()),
+                       together);
 }
 
 std::vector<std::string> diagnosis(const StepResult& result) {
-    std::vector<std::string> sentences{
-        fmt::format("bound by {}: no schedule of these operations takes less than {}",
-                    result.lower.bound, format_time(result.lower.time.value()))};
+    std::vector<std::string> sentences{fmt::format(
+        "bound by {}: no schedule of these operations takes less than {}{}", result.lower.bound,
+        format_time(result.lower.time.value()), next_bound(result.lower))};
     if (!result.explained) {
         return sentences;
     }

@@ -46,7 +46,8 @@ constexpr Resource kResources[] = {
      [](ChipSpec& chip, double longer) {
          divide(longer, chip.bf16_flops, chip.int8_ops, chip.fp8_flops);
      }},
-    {"latency", "", "latency=0", "no link has latency", true,
+    {"latency", "", "latency=0", "no link has latency; collectives choose their algorithms anew",
+     true,
      [](ChipSpec& chip, double longer) {
          for (auto* latency : {&chip.ici_latency, &chip.pcie_latency, &chip.dcn_latency}) {
              latency->value = latency->value * longer;

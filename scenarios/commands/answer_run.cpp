@@ -266,7 +266,8 @@ Json answer_json(const RunAnswer& answer) {
     }
     if (answer.noise.has_value()) {
         json["order_noise"] = order_noise_json(*answer.noise);
-        json["ten_percent_faster"] = faster_json(*answer.noise, step);
+        json["ten_percent_faster"] = faster_json(answer.noise->faster, step);
+        json["twice_as_fast"] = faster_json(answer.noise->twice, step);
     }
     if (answer.advice.has_value() && answer.advice->tried) {
         add_suggestions(json, *answer.advice, step);

@@ -35,13 +35,23 @@ function fasterText(step) {
     const texts = step.faster
         .slice()
         .sort((a, b) => b.saved_fraction - a.saved_fraction)
-        .map((one) => `${one.resource} ${percent(one.saved_fraction)}`);
-    return `10 % faster saves of the step: ${list(texts)}.`;
+        .map(
+            (one) =>
+                `${one.resource} ${percent(one.saved_fraction)}${
+                    one.saved_fraction < -0.0005 ? ' (slower, by the order of operations)' : ''
+                }`,
+        );
+    const twice = step.twice.map((one) => `${one.resource} ${percent(one.saved_fraction)}`);
+    return `10 % faster saves of the step: ${list(texts)}${
+        twice.length > 0 ? `; twice as fast: ${list(twice)}` : ''
+    }.`;
 }
 
 function tiles(step) {
     const all = [
-        ['Step time', time(step.step), step.band ? `published steps like it: ±${(100 * step.band).toFixed(0)} %` : ''],
+        ['Step time', time(step.step), step.band
+                ? `${step.likePublished ? 'published steps like it' : 'no published step is like it'}: ±${(100 * step.band).toFixed(0)} %`
+                : ''],
         ['MFU', percent(step.mfu), `HFU ${percent(step.hfu)}`],
         ['Tokens per second', count(step.tokensPerSecond), `${count(step.tokensPerSecond / step.chips)} a chip`],
         ['Bound', time(step.lower), `by ${step.bound}; step / bound ${(step.step / step.lower).toFixed(2)}`],

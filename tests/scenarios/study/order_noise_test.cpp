@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -112,11 +113,42 @@ TEST_F(OrderNoiseTest, FasterResourcesAreSaidWithWhatIsNotTheirs) {
               "  10 % faster saves of the step: ICI 12.0 % (in part by the order of operations), "
               "compute 5.0 %, HBM nothing, latency -1.0 % (slower, by the order of operations)\n");
     EXPECT_EQ(faster_text(std::nullopt, result), "");
-    const Json json = faster_json(noise, result);
+    noise.twice = {{"ICI", {80'000'000'000}}, {"compute", {94'000'000'000}}};
+    EXPECT_THAT(faster_text(noise, result),
+                ::testing::EndsWith("; twice as fast: ICI 20.0 %, compute 6.0 %\n"));
+    const Json json = faster_json(noise.faster, result);
     ASSERT_EQ(json.size(), 4U);
     EXPECT_EQ(json[0]["resource"], "compute");
     EXPECT_EQ(json[0]["step_time_s"], 0.095);
     EXPECT_NEAR(json[0]["saved_fraction"].get<double>(), 0.05, 1e-12);
+}
+
+// Twice as fast are the two that save most, each as a run of the scenario changed by hand.
+TEST_F(OrderNoiseTest, TwiceAsFastIsSimulated) {
+    const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
+    const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
+    const auto noise = order_noise(scenario, result, true);
+    std::vector<FasterResource> faster = noise->faster;
+    std::ranges::stable_sort(faster, {}, &FasterResource::step_time);
+    ASSERT_EQ(noise->twice.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(noise->twice[i].what, faster[i].what);
+        Scenario twice = scenario;
+        topology::ChipSpec& chip = twice.hardware.chip;
+        const auto halve = [](auto&... latencies) {
+            ((latencies.value = latencies.value * 0.5), ...);
+        };
+        const auto double_all = [](auto&... rates) { ((rates.value = rates.value / 0.5), ...); };
+        noise->twice[i].what == "compute"
+            ? double_all(chip.bf16_flops, chip.int8_ops, chip.fp8_flops, chip.vpu_flops)
+        : noise->twice[i].what == "ICI" ? double_all(chip.ici_one_way_book, chip.ici_one_way_vendor)
+        : noise->twice[i].what == "DCN" ? double_all(chip.dcn_per_host)
+        : noise->twice[i].what == "PCIe" ? double_all(chip.pcie_one_way)
+        : noise->twice[i].what == "HBM"
+            ? double_all(chip.hbm_bandwidth)
+            : halve(chip.ici_latency, chip.pcie_latency, chip.dcn_latency);
+        EXPECT_EQ(noise->twice[i].step_time.seconds(), seconds_of(twice)) << noise->twice[i].what;
+    }
 }
 
 TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {

@@ -33,8 +33,8 @@ std::vector<Json> lines_of(const std::string& text) {
 
 /// Of `run` alone: they take several more steps, or are the same in every line.
 void erase_of_run(Json& json) {
-    for (const char* key : {"order_noise", "ten_percent_faster", "advice", "advice_to_fit",
-                            "advice_not_tried", "settings_in_force"}) {
+    for (const char* key : {"order_noise", "ten_percent_faster", "twice_as_fast", "advice",
+                            "advice_to_fit", "advice_not_tried", "settings_in_force"}) {
         json.erase(key);
     }
 }
