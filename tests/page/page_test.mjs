@@ -279,6 +279,34 @@ test('a program', { timeout: 60_000 }, async () => {
     await close();
 });
 
+// No name is markup, wherever it is drawn: neither a tag, a link, nor an entity.
+test('names that look like markup', { timeout: 90_000 }, async () => {
+    const names = ['<a href="https://example.com">x</a>', '<b>&lt;</b>', 'a & b < c > d'];
+    const { report } = podsim('program', ['run', 'names.yaml'], {
+        files: {
+            'names.yaml': `name: ${JSON.stringify(names[0])}
+hardware: {chip: v5p, slice: 2x2x1, profile: ideal}
+program:
+  stages:
+${names.map((name, i) => `    - {name: ${JSON.stringify(name)}, do: all-gather, axes: xy, bytes: ${16 >> i} GB}`).join('\n')}
+`,
+        },
+    });
+    const { page, wrong, close } = await open(report);
+    assert.equal(await page.title(), names[0]);
+    const ticks = await page.$$eval('#stages-chart .ytick text', (nodes) => nodes.map((node) => node.textContent));
+    for (const name of names) assert.ok(ticks.includes(name), `${name} is drawn as ${ticks}`);
+    assert.equal((await page.$$('#stages-chart svg a')).length, 0);
+    const text = await page.$eval('main', (main) => main.textContent);
+    for (const name of names) assert.ok(text.includes(name), name);
+    for (let i = 0; i < names.length; ++i) {
+        const said = await tooltip(page, 'stages', '.point path', i);
+        assert.ok(names.some((name) => said.startsWith(name)), said);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+});
+
 /// By the definition: nobody is at least as good in both and better in one.
 function onFront(rows, cost) {
     return rows.filter(

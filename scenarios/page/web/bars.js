@@ -2,6 +2,7 @@
 import { addChart, labelled } from './chart.js';
 import { percent, time } from './format.js';
 import { kHatches, kOrder } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 const kTicks = new Map([
     [time, { tickformat: '~s', ticksuffix: 's' }],
@@ -36,7 +37,7 @@ export async function addBars(parent, { id, title, how, alt, groups, text, of, a
                     cliponaxis: false,
                     textfont: { color: theme.ink },
                     customdata: group.rows.map(([, value]) => text(value) + share(value)),
-                    hovertemplate: '%{y}<br>%{customdata}<extra></extra>',
+                    hovertemplate: `%{y}${kBreak}%{customdata}${aside()}`,
                 })),
             layout: {
                 margin: { r: 80 },

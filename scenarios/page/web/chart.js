@@ -2,6 +2,7 @@
 import { el, table } from './dom.js';
 import { colours } from './theme.js';
 import { addKeys } from './keys.js';
+import { drawable, kBreak } from './markup.js';
 
 const kConfig = {
     responsive: true,
@@ -35,7 +36,7 @@ export function labelled(names) {
     const broken = (name) => {
         const blanks = [...name.matchAll(/ /g)].map(({ index }) => index);
         const at = blanks.sort((a, b) => Math.abs(a - name.length / 2) - Math.abs(b - name.length / 2))[0];
-        return name.length > kLabel && at ? `${name.slice(0, at)}<br>${name.slice(at + 1)}` : name;
+        return name.length > kLabel && at ? `${name.slice(0, at)}${kBreak}${name.slice(at + 1)}` : name;
     };
     return { tickmode: 'array', tickvals: names, ticktext: names.map(broken), tickfont: { size: 9 } };
 }
@@ -75,7 +76,12 @@ function layoutOf(own, theme, height) {
 function draw(chart) {
     const theme = colours();
     const { data, layout } = chart.build(theme);
-    return window.Plotly.react(chart.node, data, layoutOf(layout, theme, chart.height), kConfig);
+    return window.Plotly.react(
+        chart.node,
+        drawable(data),
+        drawable(layoutOf(layout, theme, chart.height)),
+        kConfig,
+    );
 }
 
 /// Adds a figure to `parent` and draws it. build(theme) gives { data, layout }; `alt` says what is to be seen; `numbers`

@@ -6,6 +6,7 @@ import { collectiveOf } from './data.js';
 import { bytes, percent, rate, time } from './format.js';
 import { kColours, kSymbols } from './theme.js';
 import { addWaterfall } from './waterfall.js';
+import { aside, kBreak } from './markup.js';
 
 function verdict(runs) {
     const last = runs[runs.length - 1];
@@ -32,7 +33,7 @@ function lines(runs, series, text) {
         line: { color: colours[i], dash, width: 2 },
         marker: { symbol: kSymbols[i], size: 8, color: colours[i] },
         customdata: runs.map((run) => `${bytes(run.bytes)}: ${of(run) === null ? '' : text(of(run))}`),
-        hovertemplate: `${name}<br>%{customdata}<extra></extra>`,
+        hovertemplate: `${name}${kBreak}%{customdata}${aside()}`,
     }));
 }
 
@@ -113,7 +114,7 @@ async function madeOf(section, runs) {
                     color: colours[i],
                     pattern: { shape: ['x', '/', ''][i], fillmode: 'overlay', fgopacity: 0.4 },
                 },
-                hovertemplate: `${part}: %{y:.1f} %<extra>%{x}</extra>`,
+                hovertemplate: `${part}: %{y:.1f} %${aside('%{x}')}`,
             })),
             layout: { barmode: 'relative', xaxis: { type: 'category' }, yaxis: { title: 'share', ticksuffix: ' %' } },
         }),

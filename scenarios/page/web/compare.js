@@ -5,6 +5,7 @@ import { expectationsOf } from './data.js';
 import { standing } from './expectations.js';
 import { number, percent, several, signed, time } from './format.js';
 import { kColours, kSymbols } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 /// References of all scenarios, each with its scenario.
 function referencesOf(scenarios, families) {
@@ -88,9 +89,9 @@ async function addAgreement(section, rows) {
                         },
                         customdata: some.map(
                             (row) =>
-                                `${row.scenario}<br>${row.quantity}: ${time(row.value)}, reference ${time(row.reference)} (${signed(row.error)})${row.band ? `<br>band ±${(100 * row.band).toFixed(0)} %` : ''}`,
+                                `${row.scenario}${kBreak}${row.quantity}: ${time(row.value)}, reference ${time(row.reference)} (${signed(row.error)})${row.band ? `${kBreak}band ±${(100 * row.band).toFixed(0)} %` : ''}`,
                         ),
-                        hovertemplate: '%{customdata}<extra></extra>',
+                        hovertemplate: `%{customdata}${aside()}`,
                     };
                 }),
             ],
@@ -173,9 +174,9 @@ async function addErrors(section, rows) {
                             marker: { color: colour, symbol: kSymbols[i], size: 9, opacity: 0.85 },
                             customdata: chosen.map(
                                 ([row]) =>
-                                    `${row.scenario}<br>${row.quantity}: ${number(row.value)}, reference ${number(row.reference)}<br>${signed(row.error)}, within ${percent(row.within)}${row.analytic ? ', by a formula' : ''}<br>${row.source}`,
+                                    `${row.scenario}${kBreak}${row.quantity}: ${number(row.value)}, reference ${number(row.reference)}${kBreak}${signed(row.error)}, within ${percent(row.within)}${row.analytic ? ', by a formula' : ''}${kBreak}${row.source}`,
                             ),
-                            hovertemplate: '%{customdata}<extra></extra>',
+                            hovertemplate: `%{customdata}${aside()}`,
                         };
                     })
                     .filter((trace) => trace.x.length > 0),

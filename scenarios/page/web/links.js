@@ -4,6 +4,7 @@ import { addBars } from './bars.js';
 import { addChart, narrow } from './chart.js';
 import { bytes, list, percent } from './format.js';
 import { kColours, kScale } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 const kAxes = ['x', 'y', 'z'];
 /// Slices of more chips are drawn by three of their faces.
@@ -135,9 +136,9 @@ function torusTraces({ found }, most, theme) {
             },
             customdata: found.map(
                 (edge) =>
-                    `${edge.axis} link${edge.round ? ' round the slice' : ''} at ${edge.from.map(Math.floor).join(', ')}<br>up ${percent(edge.up ?? 0)}, down ${percent(edge.down ?? 0)} of the step<br>${bytes(edge.bytes ?? 0)} up`,
+                    `${edge.axis} link${edge.round ? ' round the slice' : ''} at ${edge.from.map(Math.floor).join(', ')}${kBreak}up ${percent(edge.up ?? 0)}, down ${percent(edge.down ?? 0)} of the step${kBreak}${bytes(edge.bytes ?? 0)} up`,
             ),
-            hovertemplate: '%{customdata}<extra></extra>',
+            hovertemplate: `%{customdata}${aside()}`,
         },
     ];
 }
@@ -225,7 +226,7 @@ async function addHeat(parent, slice, most) {
                     text: z.map((row) => row.map((value) => (value === null ? '' : value.toFixed(0)))),
                     texttemplate: width <= 16 ? '%{text}' : undefined,
                     textfont: { size: 11 },
-                    hovertemplate: '%{y} at %{x}: %{z:.2f} %<extra></extra>',
+                    hovertemplate: `%{y} at %{x}: %{z:.2f} %${aside()}`,
                     colorbar: { ticksuffix: ' %', thickness: 14, outlinecolor: theme.soft },
                 },
             ],

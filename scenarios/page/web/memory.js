@@ -3,6 +3,7 @@ import { el, table } from './dom.js';
 import { addChart } from './chart.js';
 import { bytes, list, percent, time } from './format.js';
 import { kHatches, kOrder } from './theme.js';
+import { aside } from './markup.js';
 
 const words = (name) => name.replaceAll('_', ' ');
 
@@ -79,7 +80,7 @@ export async function addMemory(section, memory, curve) {
                         x: [memory.at],
                         y: [memory.peak],
                         marker: { symbol: 'diamond', size: 11, color: theme.ink },
-                        hovertemplate: `peak ${bytes(memory.peak)}<extra></extra>`,
+                        hovertemplate: `peak ${bytes(memory.peak)}${aside()}`,
                     },
                 ],
                 layout: {

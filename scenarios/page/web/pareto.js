@@ -3,6 +3,7 @@ import { el } from './dom.js';
 import { addChart } from './chart.js';
 import { bytes, count, several, time } from './format.js';
 import { kColours } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 /// Of [x, y] pairs, both better when smaller: the numbers of those that no other pair beats, by x. Of equal ones all.
 export function front(pairs) {
@@ -21,7 +22,7 @@ async function addFront(parent, { id, title, axis, of, text, log }, rows, named)
     const misfits = over.filter((row) => !row.values['memory.tight']);
     const tight = over.filter((row) => row.values['memory.tight']);
     const best = front(fits.map((row) => [of(row), row.values.step_time_s])).map((i) => fits[i]);
-    const about = (row) => `${named(row)}<br>${time(row.values.step_time_s)}, ${text(of(row))}`;
+    const about = (row) => `${named(row)}${kBreak}${time(row.values.step_time_s)}, ${text(of(row))}`;
     const points = (name, some, marker) => ({
         type: 'scatter',
         mode: 'markers',
@@ -30,7 +31,7 @@ async function addFront(parent, { id, title, axis, of, text, log }, rows, named)
         y: some.map((row) => row.values.step_time_s),
         marker,
         customdata: some.map(about),
-        hovertemplate: '%{customdata}<extra></extra>',
+        hovertemplate: `%{customdata}${aside()}`,
     });
     const said = best.slice(0, 4).map((row) => `${text(of(row))}: ${time(row.values.step_time_s)} (${named(row)})`);
     await addChart(parent, {
@@ -64,7 +65,7 @@ async function addFront(parent, { id, title, axis, of, text, log }, rows, named)
                     line: { color: kColours.vermilion, shape: 'hv', width: 2 },
                     marker: { symbol: 'diamond', size: 10, color: kColours.vermilion },
                     customdata: best.map(about),
-                    hovertemplate: '%{customdata}<extra></extra>',
+                    hovertemplate: `%{customdata}${aside()}`,
                 },
             ].filter((trace) => trace.x.length > 0),
             layout: {

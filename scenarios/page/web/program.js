@@ -7,6 +7,7 @@ import { percent, time } from './format.js';
 import { addLinks } from './links.js';
 import { kColours, kOrder } from './theme.js';
 import { addWaterfall } from './waterfall.js';
+import { aside, kBreak } from './markup.js';
 
 async function addStages(section, program) {
     const resources = [...new Set(program.stages.map((stage) => stage.resource))];
@@ -31,7 +32,7 @@ async function addStages(section, program) {
                         customdata: some.map(
                             (stage) => `${time(stage.ended_s - stage.began_s)}, bound ${time(stage.bound_s)}`,
                         ),
-                        hovertemplate: '%{y}<br>%{customdata}<extra></extra>',
+                        hovertemplate: `%{y}${kBreak}%{customdata}${aside()}`,
                     };
                 }),
                 {
@@ -42,7 +43,7 @@ async function addStages(section, program) {
                     x: program.stages.map((stage) => stage.began_s + stage.bound_s),
                     marker: { symbol: 'diamond', size: 10, color: kColours.vermilion },
                     customdata: program.stages.map((stage) => time(stage.bound_s)),
-                    hovertemplate: '%{y}: bound %{customdata}<extra></extra>',
+                    hovertemplate: `%{y}: bound %{customdata}${aside()}`,
                 },
             ],
             layout: {

@@ -2,6 +2,7 @@
 import { addChart } from './chart.js';
 import { bytes, count, flopRate, list, percent, rate, time } from './format.js';
 import { kColours, kSymbols } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 const kPasses = {
     forward: kColours.blue,
@@ -31,7 +32,7 @@ function roofs(roofline, [from, to], theme) {
         x: [10 ** from, 10 ** to],
         y: [row.flops_per_s, row.flops_per_s],
         line: { color: theme.ink, dash: kDashes[i], width: 1.8 },
-        hovertemplate: `${row.name}: ${flopRate(row.flops_per_s)}<extra></extra>`,
+        hovertemplate: `${row.name}: ${flopRate(row.flops_per_s)}${aside()}`,
     }));
     const colours = [kColours.green, kColours.vermilion, kColours.purple, kColours.grey];
     const used = roofline.rates.filter(
@@ -46,7 +47,7 @@ function roofs(roofline, [from, to], theme) {
             x: [10 ** from, knee],
             y: [10 ** from * row.bytes_per_s, knee * row.bytes_per_s],
             line: { color: colours[i], dash: kDashes[i], width: 2 },
-            hovertemplate: `${row.name}: ${rate(row.bytes_per_s)}, knee at ${count(peak / row.bytes_per_s)} FLOPs/B<extra></extra>`,
+            hovertemplate: `${row.name}: ${rate(row.bytes_per_s)}, knee at ${count(peak / row.bytes_per_s)} FLOPs/B${aside()}`,
         };
     });
     return [...flat, ...slopes];
@@ -73,10 +74,10 @@ function points(roofline, step) {
             },
             customdata: rows.map(
                 (row) =>
-                    `${row.name}, ${row.pass}<br>${row.count} times ${time(row.time_s)}, ${percent((row.count * row.time_s) / step.step)} of the step` +
-                    `<br>${row.flops > 0 ? `${count(row.flops)} FLOPs` : `${count(row.vector_flops)} elementwise operations`}, ${bytes(row.hbm_bytes)} of HBM<br>${flopRate(place(row).y)}`,
+                    `${row.name}, ${row.pass}${kBreak}${row.count} times ${time(row.time_s)}, ${percent((row.count * row.time_s) / step.step)} of the step` +
+                    `${kBreak}${row.flops > 0 ? `${count(row.flops)} FLOPs` : `${count(row.vector_flops)} elementwise operations`}, ${bytes(row.hbm_bytes)} of HBM${kBreak}${flopRate(place(row).y)}`,
             ),
-            hovertemplate: '%{customdata}<extra></extra>',
+            hovertemplate: `%{customdata}${aside()}`,
         };
     });
 }
@@ -98,7 +99,7 @@ function steps(roofline, step, theme) {
         customdata: rows.map(
             (row) => `the step: ${count(roofline.flops)} FLOPs, ${bytes(row.bytes)} over ${row.name} a chip`,
         ),
-        hovertemplate: '%{customdata}<extra></extra>',
+        hovertemplate: `%{customdata}${aside()}`,
     };
 }
 

@@ -3,6 +3,7 @@ import { el } from './dom.js';
 import { addChart, labelled, narrow } from './chart.js';
 import { list, percent, several, time } from './format.js';
 import { kColours, kHatches, kOrder } from './theme.js';
+import { aside, bold, kBreak } from './markup.js';
 
 const kMostBars = 2400;
 /// Slices below this share of what is shown are drawn together.
@@ -106,8 +107,8 @@ function fewBars(track, from, to, most) {
 
 function hover(track, slice) {
     const layer = slice.layer >= 0 ? `, layer ${slice.layer}` : '';
-    const more = slice.text ? `<br>${slice.text.replaceAll('; ', '<br>')}` : '';
-    return `<b>${slice.name}</b>${layer}<br>${track.name}<br>${time((slice.end - slice.start) * kPicosecond)} from ${(slice.start * kPicosecond).toPrecision(9)} s${more}`;
+    const more = slice.text ? kBreak + slice.text.replaceAll('; ', kBreak) : '';
+    return `${bold(slice.name)}${layer}${kBreak}${track.name}${kBreak}${time((slice.end - slice.start) * kPicosecond)} from ${(slice.start * kPicosecond).toPrecision(9)} s${more}`;
 }
 
 function traces(tracks, from, to, width) {
@@ -134,7 +135,7 @@ function traces(tracks, from, to, width) {
             line: { width: 0 },
         },
         customdata: rows.map(([track, slice]) => hover(track, slice)),
-        hovertemplate: '%{customdata}<extra></extra>',
+        hovertemplate: `%{customdata}${aside()}`,
         text: rows.map(([, slice]) => (fits(slice) ? slice.name : '')),
         textposition: 'inside',
         insidetextanchor: 'middle',

@@ -2,6 +2,7 @@
 import { addChart, labelled } from './chart.js';
 import { list, percent, time } from './format.js';
 import { kColours } from './theme.js';
+import { aside, kBreak } from './markup.js';
 
 /// from, to: [name, seconds]; terms: [name, seconds] pairs that add up to to - from.
 export async function addWaterfall(parent, { id, title, from, to, terms }) {
@@ -50,7 +51,7 @@ export async function addWaterfall(parent, { id, title, from, to, terms }) {
                     decreasing: { marker: { color: kColours.green } },
                     totals: { marker: { color: kColours.blue } },
                     connector: { line: { color: theme.soft, width: 1 } },
-                    hovertemplate: '%{y}<br>%{customdata[0]}<br>%{customdata[1]} of the gap<extra></extra>',
+                    hovertemplate: `%{y}${kBreak}%{customdata[0]}${kBreak}%{customdata[1]} of the gap${aside()}`,
                 },
             ],
             layout: {
