@@ -1,8 +1,8 @@
 #include "scenarios/python/python_errors.h"
 
-#include <filesystem>
 #include <new>
 #include <pybind11/pybind11.h>
+#include <system_error>
 #include <utility>
 
 #include "scenarios/simulate/within_clock.h"
@@ -55,7 +55,8 @@ void translate(std::exception_ptr failure) {
         raise_faults(error);
     } catch (const sim::TimeOverflow& error) {
         raise_faults(clock_error("", error));
-    } catch (const std::filesystem::filesystem_error& error) {
+    } catch (const std::system_error& error) {
+        // A file that went away, or a thread that cannot be had.
         PyErr_SetObject(PyExc_OSError,
                         py::make_tuple(error.code().value(), text(error.what())).ptr());
     } catch (const std::exception& error) {

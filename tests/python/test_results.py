@@ -99,7 +99,11 @@ def test_spans_are_operations_of_the_trace(tmp_path: pathlib.Path) -> None:
     assert compute / 1e12 == step["compute_s"]
     assert spans[-1] == list(spans)[-1] == spans[len(spans) - 1]
     assert spans[1:3] == list(spans)[1:3]
-    assert memoryview(spans.starts_ps).format == "q" and memoryview(spans.ends_ps).itemsize == 8
+    for column in (spans.starts_ps, spans.ends_ps):
+        view = memoryview(column)
+        assert view.format == "q" and view.itemsize == 8 and view.readonly
+        with pytest.raises(TypeError):
+            column[0] = 7
 
 
 def test_a_run_can_be_copied_between_processes() -> None:

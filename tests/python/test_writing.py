@@ -107,6 +107,8 @@ def test_imports(tmp_path: pathlib.Path) -> None:
     assert same(podsim.import_hf(CONFIG), json_of("import", "hf", CONFIG))
     base = tmp_path / "base.yml"
     base.write_text("model_name: llama3-8b\nper_device_batch_size: 1\nmax_target_length: 4096\nici_fsdp_parallelism: -1\n")
+    with pytest.raises(TypeError, match="^overrides is a mapping of keys to values, not int$"):
+        podsim.import_maxtext(base, 5)  # type: ignore[arg-type]
     theirs = json_of("import", "maxtext", base, "compile_topology=v5p-128", "remat_policy=full")
     mine = podsim.import_maxtext(base, {"compile_topology": "v5p-128", "remat_policy": "full"})
     assert same(mine, theirs)

@@ -21,7 +21,6 @@ Functions are called as the commands of the program, with its options as argumen
 from __future__ import annotations
 
 import json
-from array import array
 from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union, overload
 
 from podsim import _arguments, _podsim
@@ -84,21 +83,25 @@ class Span(NamedTuple):
 class Spans(Sequence[Span]):
     """The timeline of the reported chip, as a sequence of `Span` or by columns.
 
-    ``starts_ps`` and ``ends_ps`` are arrays of 64-bit integers; ``numpy.asarray(spans.starts_ps)`` shares their memory.
+    ``starts_ps`` and ``ends_ps`` are views of 64-bit integers that nobody can write to; ``numpy.asarray(spans.starts_ps)`` shares their memory.
     """
 
     names: list[str]
     tracks: list[str]
-    starts_ps: array[int]
-    ends_ps: array[int]
+    starts_ps: memoryview
+    ends_ps: memoryview
 
     def __init__(
         self, names: list[str], tracks: list[str], starts_ps: bytes, ends_ps: bytes
     ) -> None:
         self.names = names
         self.tracks = tracks
-        self.starts_ps = array("q", starts_ps)
-        self.ends_ps = array("q", ends_ps)
+        self.starts_ps = memoryview(starts_ps).cast("q")
+        self.ends_ps = memoryview(ends_ps).cast("q")
+
+    def __reduce__(self) -> tuple[type[Spans], tuple[list[str], list[str], bytes, bytes]]:
+        """Views are not pickled."""
+        return Spans, (self.names, self.tracks, self.starts_ps.tobytes(), self.ends_ps.tobytes())
 
     def __len__(self) -> int:
         return len(self.names)

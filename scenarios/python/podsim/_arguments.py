@@ -141,10 +141,10 @@ def options(**given: Any) -> list[bytes]:
     return [os.fsencode(word) for word in words]
 
 
-def settings(values: Optional[Mapping[str, Any]]) -> list[str]:
-    """``key=value`` of each, as --set takes them."""
+def settings(values: Optional[Mapping[str, Any]], name: str = "set") -> list[str]:
+    """``key=value`` of each, as --set takes them. ``name`` is the argument's."""
     if values is not None and not isinstance(values, Mapping):
-        raise TypeError(f"set is a mapping of keys to values, not {type(values).__name__}")
+        raise TypeError(f"{name} is a mapping of keys to values, not {type(values).__name__}")
     return [f"{key}={yaml_text(value)}" for key, value in (values or {}).items()]
 
 

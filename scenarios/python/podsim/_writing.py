@@ -126,7 +126,7 @@ def import_maxtext(file: Path, overrides: Optional[Mapping[str, Any]] = None) ->
 
     ``overrides``: those of its command line, ``{"per_device_batch_size": 4}``.
     """
-    words = [f"{key}={_arguments.yaml_text(value)}" for key, value in (overrides or {}).items()]
+    words = _arguments.settings(overrides, "overrides")
     return _result(_podsim.import_maxtext(_arguments.file(file), words))
 
 
