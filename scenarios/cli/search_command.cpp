@@ -85,6 +85,10 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
             SearchAnswer found = answer_search(
                 options, space, &watch, [&] { return watch.stopped(); }, crew);
             stopped = watch.stop_status();
+            if (stopped != kDone && found.result.best.empty() && !found.result.own) {
+                throw Interrupted({.phase = Phase::bounding}, "stopped before a plan was found",
+                                  stopped);
+            }
             return found;
         } catch (const Interrupted&) {
             throw;
@@ -114,6 +118,11 @@ int search(const Usage& options, const SearchPaths& paths, const SearchSpace& sp
     }
     if (!answer.result.best.empty() || answer.result.left_to_others > 0) {
         return kDone;  // what a shard left to others may be the best
+    }
+    if (!answer.result.complete) {
+        err << "podsim search: no plan was found that fits what is asked until the search was "
+               "ended; give it more --seconds, or name less\n";
+        return kBadInput;
     }
     err << "podsim search: no plan of this space fits what is asked; widen it, or ask for less\n";
     // It is not known whether a plan that misses a deadline or a budget fits.

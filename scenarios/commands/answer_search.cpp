@@ -204,9 +204,7 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
                       .shard = shard,
                       .watch = watch,
                       .stop = std::move(stop)};
-    if (limit) {
-        how.stop_bounding = [&limit] { return limit->has_bounded(); };
-    }
+    how.stop_bounding = [&limit, &how] { return (limit && limit->has_bounded()) || how.stop(); };
     SearchAnswer answer;
     answer.name = space.name();
     answer.result = search(space, how);
@@ -218,6 +216,7 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
         answer.warnings =
             profile_warnings(space.scenario(best.front().facts, best.front().candidate).hardware);
     }
+    std::ranges::copy(space.spec().left_out, std::back_inserter(answer.warnings));
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
     }

@@ -39,6 +39,7 @@ JsonMessage to_json(const PlanFacts& facts) {
             facts.chips,
             facts.tokens,
             facts.flops,
+            facts.executed_flops,
             facts.peak_flops,
             or_null(facts.usd_per_second),
             or_null(facts.run_tokens)};
@@ -55,9 +56,10 @@ PlanFacts facts_of(const JsonMessage& message) {
     facts.chips = message[3];
     facts.tokens = message[4];
     facts.flops = message[5];
-    facts.peak_flops = message[6];
-    facts.usd_per_second = value(7);
-    facts.run_tokens = value(8);
+    facts.executed_flops = message[6];
+    facts.peak_flops = message[7];
+    facts.usd_per_second = value(8);
+    facts.run_tokens = value(9);
     return facts;
 }
 
@@ -93,13 +95,14 @@ JsonMessage to_json(const BoundedPlans& plans) {
         misses.push_back({to_json(miss.facts), miss.mesh});
     }
     return {std::move(facts), bounds,        likely,      facts_of_plans,   meshes,
-            plans.enumerated, plans.refused, plans.unfit, std::move(rough), std::move(misses)};
+            plans.enumerated, plans.refused, plans.unfit, std::move(rough), std::move(misses),
+            plans.left};
 }
 
 }  // namespace
 
-std::string PlanWork::to_bound(std::size_t number) {
-    return text_of({kBound, number});
+std::string PlanWork::to_bound(std::size_t machine, std::size_t piece) {
+    return text_of({kBound, machine, piece});
 }
 
 std::string PlanWork::to_refine(const RoughGroup& group) {
@@ -128,6 +131,7 @@ BoundedPlans PlanWork::bounded(const std::string& result) {
     for (const JsonMessage& one : message[9]) {
         plans.misses.push_back({facts_of(one[0]), one[1]});
     }
+    plans.left = message[10];
     return plans;
 }
 
@@ -154,9 +158,10 @@ std::string PlanWork::work(const std::string& piece) {
     const JsonMessage message = JsonMessage::from_cbor(piece);
     if (message[0] == kBound || message[0] == kRefine) {
         try {
-            return text_of(to_json(message[0] == kBound
-                                       ? bounding_.bound(message[1], &pieces_)
-                                       : bounding_.refined(group_of(message[1]), &pieces_)));
+            return text_of(
+                to_json(message[0] == kBound
+                            ? bounding_.bound(message[1], message[2], &pieces_, stop_bounding_)
+                            : bounding_.refined(group_of(message[1]), &pieces_)));
         } catch (const Stopped&) {
             return text_of(JsonMessage());
         }

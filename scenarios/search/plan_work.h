@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "scenarios/simulate/step_memory.h"
 #include "scenarios/space/candidates.h"
@@ -26,17 +27,25 @@ struct CandidateRun {
     bool tight = false;  ///< the account of its memory leaves open if it fits
 };
 
-/// `watch` hears nothing of simulations, and ends them when it is asked to stop.
+/// `watch` hears nothing of simulations, and ends them when it is asked to stop. `stop_bounding`, of Bounding::bound, ends a piece with what
+/// is bounded.
 class PlanWork {
 public:
-    PlanWork(const SearchSpace& space, Watch* watch)
-        : space_(space), bounding_(space), pieces_(watch) {}
+    PlanWork(
+        const SearchSpace& space, Watch* watch,
+        std::function<bool(bool)> stop_bounding = [](bool) { return false; })
+        : space_(space),
+          bounding_(space),
+          pieces_(watch),
+          stop_bounding_(std::move(stop_bounding)) {}
+
+    [[nodiscard]] const Bounding& bounding() const { return bounding_; }
 
     [[nodiscard]] std::string work(const std::string& piece);
 
-    /// Bounds the plans of a class (Bounding), or of a rough group; the result is `bounded`,
-    /// which throws Stopped where the watch ended that.
-    static std::string to_bound(std::size_t number);
+    /// Bounds the plans of a piece of a machine (Bounding), or of a rough group; the result is
+    /// `bounded`, which throws Stopped where the watch ended that.
+    static std::string to_bound(std::size_t machine, std::size_t piece);
     static std::string to_refine(const RoughGroup& group);
     static BoundedPlans bounded(const std::string& result);
     /// Simulates a candidate; a run is ended that is proven to take more than `longest`. The result is `trial`.
@@ -52,6 +61,7 @@ private:
     const SearchSpace& space_;
     const Bounding bounding_;
     QuietWatch pieces_;
+    const std::function<bool(bool)> stop_bounding_;
     StepMemory memory_;
 };
 

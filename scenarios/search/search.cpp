@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "scenarios/ranks/thread_crew.h"
+#include "scenarios/search/bounding_rounds.h"
 #include "scenarios/search/plan_work.h"
 #include "scenarios/search/search_tally.h"
 #include "scenarios/space/candidates.h"
@@ -26,6 +28,9 @@ constexpr std::size_t kLookedAtFirst = 32;
 constexpr std::size_t kWaitingPerThread = 256;
 /// Plans of collective matmuls are outlined so many groups at a time.
 constexpr std::size_t kRefinedAtOnce = 256;
+
+/// The share of a search that is told when its first plan is simulated.
+constexpr double kOwnIsDone = 1e-9;
 
 /// So often a shard looks what others have found.
 constexpr std::chrono::seconds kBetweenLooks{1};
@@ -43,22 +48,40 @@ public:
     Search(const SearchSpace& space, const SearchOptions& options)
         : space_(space),
           options_(options),
-          work_(space, options.watch),
+          work_(space, options.watch,
+                [this](bool any) {
+                    return (any || rounds_.has_bounded()) && options_.stop_bounding();
+                }),
           threads_(options.jobs, [this](const std::string& piece) { return work_.work(piece); }),
           crew_(options.crew != nullptr ? *options.crew : threads_),
-          tally_(space, options.prunes) {}
+          tally_(space, options.prunes),
+          rounds_(space, options, tally_,
+                  [this](std::size_t first) { look_where_it_is_likely(first); }) {}
 
     SearchResult run() {
-        simulate_own();
-        tally_.add(bounded(
-            Bounding(space_).classes(), [](std::size_t i) { return PlanWork::to_bound(i); },
-            [&] { return has_bounded_ && options_.stop_bounding(); }));
+        own_is_known_ = space_.list_own([&] { return rounds_.is_asked_to_stop(); });
+        if (own_is_known_) {
+            simulate_own();
+        }
+        rounds_.run(work_.bounding(), crew_);
+        ended_ = ended_ || rounds_.stopped() != nullptr;
         look_where_it_is_likely(0);
         while (!ended_ && tally_.has_groups()) {
             refine();
         }
-        try_all(rest());
-        SearchResult result = std::move(tally_).result([&](std::size_t i) { return is_own(i); });
+        if (!ended_) {
+            try_all(rest());
+        }
+        const SearchTally::Unseen unseen = rounds_.unseen();
+        if ((ended_ || unseen.plans > 0) && own_place_ && own_run_) {
+            tally_.hear_own(space_.own()->facts, *space_.own()->candidate, *own_run_);
+        }
+        // Whoever ends a search by `stop` wants what there is.
+        if (rounds_.stopped() && !own_run_ && tally_.is_empty() && !options_.stop()) {
+            std::rethrow_exception(rounds_.stopped());
+        }
+        SearchResult result =
+            std::move(tally_).result([&](std::size_t i) { return is_own(i); }, unseen);
         add_own(result);
         return result;
     }
@@ -73,6 +96,7 @@ private:
         if (own->candidate) {
             own_place_ = place_of(own->facts, *own->candidate);
         }
+        rounds_.add_floor(own->facts);
         const CandidateRun* const found =
             own_place_ && options_.record != nullptr ? options_.record->find(*own_place_) : nullptr;
         if (found != nullptr && found->is_whole) {
@@ -85,7 +109,9 @@ private:
             [] { return false; });
         if (own_run_ && own_run_->stopped) {
             own_run_.reset();
+            return;
         }
+        report(kOwnIsDone);
         own_is_recorded_ = false;
         if (own_run_ && own_place_ && options_.record != nullptr &&
             is_of(options_.shard, *own_place_)) {
@@ -94,6 +120,9 @@ private:
     }
 
     void add_own(SearchResult& result) const {
+        if (!own_is_known_) {
+            return;
+        }
         const std::optional<OwnPlan>& own = space_.own();
         if (!own || (own->refused.empty() && !own_run_)) {
             return;
@@ -132,23 +161,6 @@ private:
         return order;
     }
 
-    /// What so many pieces of bounding find.
-    BoundedPlans bounded(
-        std::size_t count, const Crew::Piece& piece,
-        const std::function<bool()>& stop = [] { return false; }) {
-        BoundedPlans plans;
-        crew_.run(
-            0, count, piece,
-            [&](std::size_t i, const std::string& result) {
-                plans.add(PlanWork::bounded(result));
-                has_bounded_ = !plans.candidates.empty() || !plans.rough.empty();
-                tell(options_.watch, Phase::bounding,
-                     static_cast<double>(i + 1) / static_cast<double>(count));
-            },
-            stop);
-        return plans;
-    }
-
     /// Good plans prove much of the rest useless: of the candidates from `first` on, the scenario's own and those that are likely to be good.
     void look_where_it_is_likely(std::size_t first) {
         std::vector<std::size_t> likely;
@@ -172,13 +184,22 @@ private:
     void refine() {
         const SearchTally::NextGroups next = tally_.next_groups(kRefinedAtOnce);
         const std::size_t before = tally_.size();
+        BoundedPlans plans;
         try {
-            tally_.add(bounded(next.groups.size(),
-                               [&](std::size_t i) { return PlanWork::to_refine(next.groups[i]); }));
+            crew_.run(
+                0, next.groups.size(),
+                [&](std::size_t i) { return PlanWork::to_refine(next.groups[i]); },
+                [&](std::size_t i, const std::string& result) {
+                    plans.add(PlanWork::bounded(result));
+                    tell(options_.watch, Phase::bounding,
+                         static_cast<double>(i + 1) / static_cast<double>(next.groups.size()));
+                },
+                [] { return false; });
         } catch (const Stopped&) {
             ended_ = true;
             return;
         }
+        tally_.add(std::move(plans));
         tally_.pass(next);
         look_where_it_is_likely(before);
     }
@@ -285,12 +306,13 @@ private:
     Crew& crew_;
     std::mutex mutex_;
     SearchTally tally_;
+    BoundingRounds rounds_;
     std::optional<std::uint64_t> own_place_;
     std::optional<CandidateRun> own_run_;
+    bool own_is_known_ = false;  ///< the meshes of its machine are listed
     bool own_is_recorded_ = true;
     std::chrono::steady_clock::time_point next_look_{};
-    std::atomic<bool> has_bounded_ = false;  ///< there is something to try
-    std::atomic<bool> ended_ = false;        ///< somebody has asked to stop
+    std::atomic<bool> ended_ = false;  ///< somebody has asked to stop
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 // neither the ten best, nor those near the best that are looked at again under other rates, nor the Pareto front. A run is ended when its own
 // clock, and what is still to compute, proves the same. Proofs go by what was simulated before in that order, so that the answers, and
 // what is counted, are the same for any number of threads: what threads have begun beyond is thrown away.
+// The meshes of a machine are listed when its turn comes. Where the space has more plans than are held at once, the likeliest of those that are
+// bounded are tried before further ones are bounded, and what they prove useless is forgotten.
 // Plans of collective matmuls are outlined only where a weaker bound does not prove them useless by the most likely of the others.
 #pragma once
 
@@ -57,7 +59,10 @@ struct SearchResult {
     std::uint64_t likely_not_looked_at =
         0;  ///< of these those that would be answers if they took what is likely
     std::uint64_t not_outlined = 0;  ///< of these those of which a rough bound alone is known
-    std::uint64_t not_bounded = 0;   ///< of these those of which nothing is known: no gap, then
+    /// Of these those that are not bounded. Where it is not even known how many FLOPs their steps have, there is no gap.
+    std::uint64_t not_bounded = 0;
+    std::uint64_t not_listed =
+        0;  ///< at most, on machines whose meshes were not listed; not in `enumerated`
     /// Of what misses a deadline or a budget, the least of what is asked, as far as is known.
     std::optional<sim::Time> shortest;
     std::optional<double> cheapest_usd;
@@ -80,8 +85,10 @@ struct SearchOptions {
     Watch* watch = nullptr;
     /// Asked between simulations; then what was found until then is the result.
     std::function<bool()> stop = [] { return false; };
-    /// Asked between pieces of bounding; then what is bounded is tried.
+    /// Asked between plans that are bounded, once there is one to try, from several threads; then what is bounded is tried.
     std::function<bool()> stop_bounding = [] { return false; };
+    /// Of more plans that are bounded the likeliest are tried and the useless forgotten before further ones are bounded.
+    std::size_t most_held = 2'000'000;
 };
 
 /// Throws std::logic_error where a simulated step is below its bound (a defect).

@@ -48,18 +48,65 @@ SearchTally::NextGroups SearchTally::next_groups(std::size_t most) const {
     NextGroups next{.groups = {}, .useless = {}, .end = next_rough_};
     for (; next.end < list_.rough.size() && next.groups.size() < most; ++next.end) {
         const RoughGroup& group = list_.rough[next.end];
-        const Candidate best_of_all{.bound = group.bound, .mesh = group.meshes.front()};
-        (is_useless(group.facts, best_of_all) ? next.useless : next.groups).push_back(group);
+        (is_useless(group) ? next.useless : next.groups).push_back(group);
     }
     return next;
 }
 
 void SearchTally::pass(const NextGroups& next) {
     for (const RoughGroup& group : next.useless) {
-        result_.pruned += group.meshes.size();
-        comes_near(group.facts, group.bound);
+        prove(group.meshes.size(), group.facts, group.bound);
     }
     next_rough_ = next.end;
+}
+
+/// The best of its plans is.
+bool SearchTally::is_useless(const RoughGroup& group) const {
+    return is_useless(group.facts, {.bound = group.bound, .mesh = group.meshes.front()});
+}
+
+void SearchTally::prove(std::uint64_t plans, const PlanFacts& facts, sim::Time bound) {
+    result_.pruned += plans;
+    comes_near(facts, bound);
+}
+
+void SearchTally::thin_out() {
+    constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> numbers(list_.facts.size(), kNone);
+    std::vector<PlanFacts> kept_facts;
+    std::vector<Candidate> kept;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (taken_[i] || is_useless(i)) {
+            if (!taken_[i]) {
+                prove(1, facts(i), candidate(i).bound);
+            }
+            continue;
+        }
+        Candidate& one = kept.emplace_back(candidate(i));
+        std::uint32_t& number = numbers[one.facts];
+        if (number == kNone) {
+            number = static_cast<std::uint32_t>(kept_facts.size());
+            kept_facts.push_back(list_.facts[one.facts]);
+        }
+        one.facts = number;
+    }
+    std::unordered_set<std::uint32_t> missed;
+    for (const std::uint32_t one : missed_) {
+        if (numbers[one] != kNone) {
+            missed.insert(numbers[one]);
+        }
+    }
+    missed_ = std::move(missed);
+    list_.facts = std::move(kept_facts);
+    list_.candidates = std::move(kept);
+    taken_.assign(list_.candidates.size(), false);
+    std::erase_if(list_.rough, [&](const RoughGroup& group) {
+        const bool useless = is_useless(group);
+        if (useless) {
+            prove(group.meshes.size(), group.facts, group.bound);
+        }
+        return useless;
+    });
 }
 
 void SearchTally::take(std::size_t i, const CandidateRun& trial) {
@@ -69,8 +116,7 @@ void SearchTally::take(std::size_t i, const CandidateRun& trial) {
     }
     taken_[i] = true;
     if (useless) {
-        ++result_.pruned;
-        comes_near(facts(i), candidate(i).bound);
+        prove(1, facts(i), candidate(i).bound);
         return;
     }
     count(i, trial);
@@ -153,19 +199,25 @@ void SearchTally::hear(std::size_t i, const CandidateRun& trial) {
     }
 }
 
-/// What was not tried, or not even outlined.
-void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own) {
+void SearchTally::hear_own(const PlanFacts& facts, const Candidate& candidate,
+                           const CandidateRun& trial) {
+    const std::uint64_t place = place_of(facts, candidate);
+    if (trial.is_whole && trial.refused.empty() &&
+        may_fit(spec_.asked, trial.peak, facts.capacity) &&
+        is_wanted(spec_, facts, trial.step_time) && answered_.insert(place).second) {
+        answers_.add({candidate, facts, trial.step_time, trial.peak, place});
+    }
+}
+
+/// What was not tried, or not even outlined; the least that is known of it.
+std::optional<Score> SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own) {
     std::optional<Score> least;
     const auto is_left = [&](const Score& score) {
         least = least ? std::min(*least, score) : score;
     };
-    const auto is_proven = [&](std::uint64_t plans, const PlanFacts& facts, sim::Time bound) {
-        result_.pruned += plans;
-        comes_near(facts, bound);
-    };
     for (std::size_t i = 0; i < size(); ++i) {
         if (!taken_[i] && is_own(i) && is_useless(i)) {
-            is_proven(1, facts(i), candidate(i).bound);
+            prove(1, facts(i), candidate(i).bound);
         } else if (!taken_[i]) {
             is_left(bound_score(i));
             ++(is_own(i) ? result_.not_looked_at : result_.left_to_others);
@@ -174,29 +226,41 @@ void SearchTally::count_the_rest(const std::function<bool(std::size_t)>& is_own)
     }
     for (std::size_t i = next_rough_; i < list_.rough.size(); ++i) {
         const RoughGroup& group = list_.rough[i];
-        if (is_useless(group.facts, {.bound = group.bound, .mesh = group.meshes.front()})) {
-            is_proven(group.meshes.size(), group.facts, group.bound);
+        if (is_useless(group)) {
+            prove(group.meshes.size(), group.facts, group.bound);
             continue;
         }
         is_left(score_of(spec_.asked.objective, group.facts, group.bound, 0));
         result_.not_looked_at += group.meshes.size();
         result_.not_outlined += group.meshes.size();
     }
-    result_.not_bounded = space_.plans() - list_.enumerated;
-    result_.not_looked_at += result_.not_bounded;
-    result_.complete = !least && result_.not_bounded == 0;
-    if (result_.not_bounded > 0) {
-        result_.gap = std::numeric_limits<double>::infinity();
-    } else if (least && !answers_.empty()) {
-        result_.gap =
-            std::max(0.0, times_as_bad(spec_.asked.objective, answers_.best_score(), *least) - 1);
-    } else if (least) {
-        result_.gap = std::numeric_limits<double>::infinity();
-    }
+    return least;
 }
 
-SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own) && {
-    result_.enumerated = space_.plans();
+void SearchTally::count_the_unseen(std::optional<Score> least, const Unseen& unseen) {
+    result_.not_bounded = unseen.plans;
+    result_.not_listed = unseen.not_listed;
+    result_.not_looked_at += unseen.plans;
+    const bool is_any_unseen = unseen.plans + unseen.not_listed > 0;
+    if (is_any_unseen && unseen.floor) {
+        for (const PlanFacts& facts : *unseen.floor) {
+            const Score score = score_of(spec_.asked.objective, facts, least_time(facts), 0);
+            least = least ? std::min(*least, score) : score;
+        }
+    }
+    result_.complete = !least && !is_any_unseen;
+    if (result_.complete) {
+        return;
+    }
+    result_.gap =
+        (is_any_unseen && !unseen.floor) || answers_.empty()
+            ? std::numeric_limits<double>::infinity()
+            : std::max(0.0, times_as_bad(spec_.asked.objective, answers_.best_score(), *least) - 1);
+}
+
+SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own,
+                                 const Unseen& unseen) && {
+    result_.enumerated = list_.enumerated + unseen.plans;
     result_.unfit += list_.unfit;
     for (const auto& [reason, times] : list_.refused) {
         result_.refused[reason] += times;
@@ -209,7 +273,7 @@ SearchResult SearchTally::result(const std::function<bool(std::size_t)>& is_own)
     if (result_.simulated > 0) {
         result_.tightness = tightness_ / static_cast<double>(result_.simulated);
     }
-    count_the_rest(is_own);
+    count_the_unseen(count_the_rest(is_own), unseen);
     return std::move(result_);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -24,7 +25,14 @@ public:
     /// Behind those that there are. Groups of plans that are not outlined yet come in the first list alone, and are put in order.
     void add(BoundedPlans plans);
 
+    /// Forgets what was taken, and what is proven useless, which is counted. Candidates have other indices then; not once groups were passed.
+    void thin_out();
+
     [[nodiscard]] std::size_t size() const { return list_.candidates.size(); }
+    /// The plans of which something is kept.
+    [[nodiscard]] std::size_t held() const { return list_.held(); }
+    /// Whether nothing was found yet.
+    [[nodiscard]] bool is_empty() const { return answers_.empty(); }
     [[nodiscard]] const Candidate& candidate(std::size_t i) const { return list_.candidates[i]; }
     [[nodiscard]] const PlanFacts& facts(std::size_t i) const {
         return list_.facts[list_.candidates[i].facts];
@@ -62,8 +70,19 @@ public:
     /// A trial of another shard, which may be one of the answers.
     void hear(std::size_t i, const CandidateRun& trial);
 
+    /// The scenario's own plan, at a place of the space, which may be an answer though its turn has not come.
+    void hear_own(const PlanFacts& facts, const Candidate& candidate, const CandidateRun& trial);
+
+    /// What no bound is known of: so many plans, so many more at most that are not even listed, and plans that would be better than all
+    /// of them if each took its least_time.
+    struct Unseen {
+        std::uint64_t plans = 0;
+        std::uint64_t not_listed = 0;
+        std::optional<std::vector<PlanFacts>> floor{};
+    };
     /// What was found, and what is left: `is_own` says what this shard would have tried itself.
-    [[nodiscard]] SearchResult result(const std::function<bool(std::size_t)>& is_own) &&;
+    [[nodiscard]] SearchResult result(const std::function<bool(std::size_t)>& is_own,
+                                      const Unseen& unseen) &&;
 
 private:
     [[nodiscard]] bool is_useless(const PlanFacts& facts, const Candidate& candidate) const {
@@ -73,7 +92,11 @@ private:
     void comes_near(const PlanFacts& facts, sim::Time least);
     [[nodiscard]] bool fits(std::size_t i, const CandidateRun& trial) const;
     void add_answer(std::size_t i, const CandidateRun& trial);
-    void count_the_rest(const std::function<bool(std::size_t)>& is_own);
+    void prove(std::uint64_t plans, const PlanFacts& facts, sim::Time bound);
+    [[nodiscard]] bool is_useless(const RoughGroup& group) const;
+    [[nodiscard]] std::optional<Score> count_the_rest(
+        const std::function<bool(std::size_t)>& is_own);
+    void count_the_unseen(std::optional<Score> least, const Unseen& unseen);
 
     const SearchSpace& space_;
     const SearchSpec& spec_;

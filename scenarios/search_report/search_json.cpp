@@ -82,6 +82,7 @@ Json search_json(const SearchSpace& space, const SearchAnswer& answer) {
                 {"likely_not_looked_at", result.likely_not_looked_at},
                 {"not_outlined", result.not_outlined},
                 {"not_bounded", result.not_bounded},
+                {"not_listed", result.not_listed},
                 {"simulated", result.simulated}}},
               {"refused", result.refused},
               {"bound_over_simulated", result.tightness},

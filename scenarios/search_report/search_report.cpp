@@ -1,6 +1,8 @@
 #include "scenarios/search_report/search_report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
@@ -52,9 +54,21 @@ std::string counts_text(const SearchResult& result) {
     if (result.not_looked_at > 0) {
         text.insert(text.size() - 1, fmt::format(", {} not looked at", result.not_looked_at));
     }
-    if (result.not_bounded > 0) {
-        text += fmt::format("ended early: of {} nothing is known, so that others may be better\n",
-                            result.not_bounded);
+    if (result.not_listed > 0) {
+        text +=
+            fmt::format("beside them up to {} on machines whose meshes there was no time to list\n",
+                        result.not_listed);
+    }
+    if (result.not_bounded + result.not_listed > 0) {
+        const std::uint64_t unseen = result.not_bounded + result.not_listed;
+        text +=
+            std::isfinite(result.gap)
+                ? fmt::format(
+                      "ended early: of {} the FLOPs alone are known, so that another "
+                      "plan may be up to {:.1f} % better than the best\n",
+                      unseen, kHundred * (1 - 1 / (1 + result.gap)))
+                : fmt::format("ended early: of {} nothing is known, so that others may be better\n",
+                              unseen);
     } else if (result.left_to_others > 0) {
         text += fmt::format(
             "{} are left to other shards: the same command without --shard, and with --read of all "

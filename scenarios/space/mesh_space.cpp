@@ -18,14 +18,11 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes, const
       host_(hardware.chip.host_shape.value),
       perturbed_(!hardware.perturbations.empty()),
       exchanges_(axis_exchanges(hardware)) {
-    if (axes_.empty()) {
-        meshes_.emplace_back();
-        classes_ = {{.sizes = {}, .meshes = {0}}};
-        own_ = 0;
-        return;
+    if (own != nullptr) {
+        own_mesh_ = *own;
     }
     double count = 1;
-    for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t row = 0; row < kRows && !axes_.empty(); ++row) {
         Row begun;
         add_rows(rows_[row], begun, row < topology::kAxes ? slice_.lengths[row] : hardware.slices);
         sort_rows(rows_[row]);
@@ -40,10 +37,41 @@ MeshSpace::MeshSpace(const Hardware& hardware, std::vector<MeshAxis> axes, const
                         topology::slices_text(slice_, slices_)),
             "name fewer axes, as in search.mesh: {fsdp: any, tensor: [1, 2, 4, 8]}");
     }
-    collect();
-    if (own != nullptr) {
-        add_own(*own);
+}
+
+std::uint64_t MeshSpace::most() const {
+    std::uint64_t most = 1;
+    for (const std::vector<Row>& rows : rows_) {
+        most *= axes_.empty() ? 1 : rows.size();
     }
+    return most + (own_mesh_ ? 1 : 0);
+}
+
+bool MeshSpace::list(const std::function<bool()>& stop) const {
+    const std::scoped_lock lock(listing_);
+    if (list_ != nullptr) {
+        return true;
+    }
+    auto list = std::make_unique<Listed>();
+    if (axes_.empty()) {
+        *list = {.meshes = {{}}, .own = 0, .classes = {{.sizes = {}, .meshes = {0}}}};
+    } else if (!collect(*list, stop)) {
+        return false;
+    } else if (own_mesh_) {
+        add_own(*list);
+    }
+    list_ = std::move(list);
+    listed_ = list_.get();
+    return true;
+}
+
+const MeshSpace::Listed& MeshSpace::listed() const {
+    const Listed* found = listed_.load();
+    if (found == nullptr) {
+        (void)list([] { return false; });
+        found = listed_.load();
+    }
+    return *found;
 }
 
 /// All rows that go on as begun with factors of `rest`.
@@ -120,9 +148,12 @@ bool MeshSpace::allowed(const std::vector<int>& sizes) const {
     return true;
 }
 
-void MeshSpace::collect() {
+/// False where it was stopped.
+bool MeshSpace::collect(Listed& list, const std::function<bool()>& stop) const {
+    constexpr std::size_t kBetweenLooks = 4096;  // some milliseconds
     std::map<std::vector<int>, std::vector<std::uint32_t>> by_sizes;
     Rows rows{};
+    std::size_t seen = 0;
     const auto count = [&](std::size_t row) {
         return static_cast<std::uint16_t>(rows_[row].size());
     };
@@ -130,6 +161,9 @@ void MeshSpace::collect() {
         for (rows[1] = 0; rows[1] < count(1); ++rows[1]) {
             for (rows[2] = 0; rows[2] < count(2); ++rows[2]) {
                 for (rows[3] = 0; rows[3] < count(3); ++rows[3]) {
+                    if (++seen % kBetweenLooks == 0 && stop()) {
+                        return false;
+                    }
                     if (!is_first_of_kind(rows)) {
                         continue;
                     }
@@ -141,8 +175,8 @@ void MeshSpace::collect() {
                     }
                     if (allowed(sizes)) {
                         by_sizes[std::move(sizes)].push_back(
-                            static_cast<std::uint32_t>(meshes_.size()));
-                        meshes_.push_back(rows);
+                            static_cast<std::uint32_t>(list.meshes.size()));
+                        list.meshes.push_back(rows);
                     }
                 }
                 rows[3] = 0;
@@ -150,12 +184,14 @@ void MeshSpace::collect() {
         }
     }
     for (auto& [sizes, meshes] : by_sizes) {
-        classes_.push_back({sizes, std::move(meshes)});
+        list.classes.push_back({sizes, std::move(meshes)});
     }
+    return true;
 }
 
 /// The mesh with its axes exchanged, where rows make it.
-std::optional<std::uint32_t> MeshSpace::number_of(const topology::DeviceMesh& mesh,
+std::optional<std::uint32_t> MeshSpace::number_of(const std::vector<Rows>& meshes,
+                                                  const topology::DeviceMesh& mesh,
                                                   const topology::AxisExchange& exchange) const {
     std::array<std::map<int, Part>, kRows> by_stride;
     for (const topology::LogicalAxis& axis : mesh.axes()) {
@@ -196,38 +232,40 @@ std::optional<std::uint32_t> MeshSpace::number_of(const topology::DeviceMesh& me
         }
         rows[row] = static_cast<std::uint16_t>(found - rows_[row].begin());
     }
-    const auto found = std::ranges::lower_bound(meshes_, rows);
-    return found != meshes_.end() && *found == rows
-               ? std::optional(static_cast<std::uint32_t>(found - meshes_.begin()))
+    const auto found = std::ranges::lower_bound(meshes, rows);
+    return found != meshes.end() && *found == rows
+               ? std::optional(static_cast<std::uint32_t>(found - meshes.begin()))
                : std::nullopt;
 }
 
-void MeshSpace::add_own(const OwnMesh& own) {
-    own_ = number_of(own.mesh, {});
+void MeshSpace::add_own(Listed& list) const {
+    const topology::DeviceMesh& mesh = own_mesh_->mesh;
+    list.own = number_of(list.meshes, mesh, {});
     for (const topology::AxisExchange& exchange : exchanges_) {
-        own_ = own_ ? own_ : number_of(own.mesh, exchange);
+        list.own = list.own ? list.own : number_of(list.meshes, mesh, exchange);
     }
-    if (own_ || !own.always) {
+    if (list.own || !own_mesh_->always) {
         return;
     }
-    own_ = static_cast<std::uint32_t>(meshes_.size());
-    extra_ = own.mesh;
-    Class& alone = classes_.emplace_back();
+    list.own = static_cast<std::uint32_t>(list.meshes.size());
+    list.extra = mesh;
+    Class& alone = list.classes.emplace_back();
     for (const MeshAxis& axis : axes_) {
-        alone.sizes.push_back(own.mesh.size(axis.name));
+        alone.sizes.push_back(mesh.size(axis.name));
     }
-    alone.meshes = {*own_};
+    alone.meshes = {*list.own};
 }
 
 const MeshSpace::Class& MeshSpace::class_of(std::uint32_t mesh) const {
     return *std::ranges::find_if(
-        classes_, [&](const Class& one) { return std::ranges::binary_search(one.meshes, mesh); });
+        classes(), [&](const Class& one) { return std::ranges::binary_search(one.meshes, mesh); });
 }
 
 std::vector<topology::LogicalAxis> MeshSpace::logical(std::uint32_t mesh) const {
     std::vector<topology::LogicalAxis> logical;
-    if (mesh == meshes_.size() && extra_) {
-        for (topology::LogicalAxis axis : extra_->axes()) {
+    const Listed& list = listed();
+    if (mesh == list.meshes.size() && list.extra) {
+        for (topology::LogicalAxis axis : list.extra->axes()) {
             std::erase_if(axis.factors, [](const auto& factor) { return factor.length == 1; });
             if (!axis.factors.empty()) {
                 logical.push_back(std::move(axis));
@@ -240,7 +278,7 @@ std::vector<topology::LogicalAxis> MeshSpace::logical(std::uint32_t mesh) const 
     }
     for (std::size_t row = 0; row < kRows; ++row) {
         int stride = 1;
-        for (const Part& part : rows_[row][meshes_[mesh][row]]) {
+        for (const Part& part : rows_[row][list.meshes[mesh][row]]) {
             logical[part.owner].factors.push_back({static_cast<int>(row), stride, part.length});
             stride *= part.length;
         }
@@ -254,8 +292,9 @@ topology::DeviceMesh MeshSpace::mesh(std::uint32_t mesh) const {
 }
 
 int MeshSpace::size_of(const Class& meshes, std::string_view axis) const {
-    if (extra_ && meshes.meshes.front() == meshes_.size()) {
-        return extra_->size(axis);
+    const Listed& list = listed();
+    if (list.extra && meshes.meshes.front() == list.meshes.size()) {
+        return list.extra->size(axis);
     }
     for (std::size_t i = 0; i < axes_.size(); ++i) {
         if (axes_[i].name == axis) {

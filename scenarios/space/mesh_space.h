@@ -4,10 +4,16 @@
 // their lengths multiply to the axis. Several slices are one more such row. A mesh is one row for each axis; of those that an exchange of
 // equal axes takes into each other, which are one plan, the first (DeviceMesh::first_of_kind). The factors of a logical axis stand in the
 // order x, y, z, slice: of an axis that goes by ranks no mesh is left out whose image has them in another order.
+//
+// The meshes are listed when somebody first asks for them: millions of them take seconds.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,17 +45,25 @@ public:
 
     static constexpr std::size_t kMostMeshes = 20'000'000;
 
+    /// Lists the meshes, unless they are. `stop` is asked in between; where it holds the list is given up, and the result is false.
+    bool list(const std::function<bool()>& stop) const;
+    [[nodiscard]] bool is_listed() const { return listed_.load() != nullptr; }
+    /// So many meshes there are at most, without a list.
+    [[nodiscard]] std::uint64_t most() const;
+
     /// Meshes that have the same sizes.
     struct Class {
         std::vector<int> sizes;             ///< by axis
         std::vector<std::uint32_t> meshes;  ///< ascending
     };
-    [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
+    [[nodiscard]] const std::vector<Class>& classes() const { return listed().classes; }
     /// Of a logical axis in such meshes; 1 of one that they do not have.
     [[nodiscard]] int size_of(const Class& meshes, std::string_view axis) const;
-    [[nodiscard]] std::size_t size() const { return meshes_.size() + (extra_ ? 1 : 0); }
+    [[nodiscard]] std::size_t size() const {
+        return listed().meshes.size() + (listed().extra ? 1 : 0);
+    }
     /// The number of the scenario's own, where it is one of them.
-    [[nodiscard]] std::optional<std::uint32_t> own() const { return own_; }
+    [[nodiscard]] std::optional<std::uint32_t> own() const { return listed().own; }
     /// The class that it is of.
     [[nodiscard]] const Class& class_of(std::uint32_t mesh) const;
     [[nodiscard]] const topology::Lattice& slice() const { return slice_; }
@@ -71,17 +85,26 @@ private:
     };
     using Row = std::vector<Part>;
     using Rows = std::array<std::uint16_t, kRows>;  ///< by physical axis: which of its rows
+    struct Listed {
+        std::vector<Rows> meshes{};  ///< ascending
+        std::optional<topology::DeviceMesh>
+            extra{};  ///< the scenario's mesh, where no rows make it
+        std::optional<std::uint32_t> own{};
+        std::vector<Class> classes{};
+    };
 
+    [[nodiscard]] const Listed& listed() const;
     void add_rows(std::vector<Row>& rows, Row& begun, int rest) const;
     void sort_rows(std::vector<Row>& rows) const;
     [[nodiscard]] bool is_first_of_kind(const Rows& rows) const;
     [[nodiscard]] bool keeps_ranks(const Rows& rows, const topology::AxisExchange& exchange) const;
     [[nodiscard]] bool allowed(const std::vector<int>& sizes) const;
-    void collect();
+    [[nodiscard]] bool collect(Listed& list, const std::function<bool()>& stop) const;
     [[nodiscard]] std::vector<topology::LogicalAxis> logical(std::uint32_t mesh) const;
-    void add_own(const OwnMesh& own);
+    void add_own(Listed& list) const;
     [[nodiscard]] std::optional<std::uint32_t> number_of(
-        const topology::DeviceMesh& mesh, const topology::AxisExchange& exchange) const;
+        const std::vector<Rows>& meshes, const topology::DeviceMesh& mesh,
+        const topology::AxisExchange& exchange) const;
 
     std::vector<MeshAxis> axes_;
     topology::Lattice slice_;
@@ -90,10 +113,11 @@ private:
     bool perturbed_ = false;
     std::array<std::vector<Row>, kRows> rows_;
     std::vector<topology::AxisExchange> exchanges_;
-    std::vector<Rows> meshes_;                   ///< ascending
-    std::optional<topology::DeviceMesh> extra_;  ///< the scenario's mesh, where no rows make it
-    std::optional<std::uint32_t> own_;
-    std::vector<Class> classes_;
+    std::optional<OwnMesh> own_mesh_;
+    mutable std::mutex listing_;
+    mutable std::unique_ptr<const Listed> list_;
+    mutable std::atomic<const Listed*> listed_ =
+        nullptr;  ///< what list_ has, for those that only look
 };
 
 }  // namespace podsim::scenarios

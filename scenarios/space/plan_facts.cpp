@@ -12,6 +12,16 @@ namespace {
 
 constexpr double kSecondsOfHour = 3600;
 
+/// Of inference those of attention go by whether the mesh splits the cache.
+double executed_flops(const TrainingStep& step) {
+    const auto executed = [&](int cache) {
+        workloads::TrainingPlan plan = step.plan;
+        plan.ways.cache = cache;
+        return workloads::step_flops(step.model, plan, sim::Flops(0)).model.value();
+    };
+    return std::min(executed(1), executed(2));
+}
+
 }  // namespace
 
 PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
@@ -26,6 +36,7 @@ PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
         step.plan.inference ? step.plan.inference->counted_tokens() : step.plan.batch.tokens;
     facts.flops = workloads::step_flops(step.model, step.plan, sim::Flops(0), step.report.flop_rule)
                       .model.value();
+    facts.executed_flops = executed_flops(step);
     facts.peak_flops =
         std::max(rates.peak(step.plan.precision.matmul), rates.flops).value() * facts.chips;
     if (step.report.usd_per_chip_hour) {
@@ -33,6 +44,12 @@ PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting) {
     }
     facts.run_tokens = step.report.tokens;
     return facts;
+}
+
+sim::Time least_time(const PlanFacts& facts) {
+    // Rounded down, and by a picosecond more: the sum of a step's durations may round otherwise than this quotient.
+    const sim::Time least = sim::round_down(sim::Seconds(facts.executed_flops / facts.peak_flops));
+    return {std::max<std::int64_t>(least.ps - 1, 0)};
 }
 
 std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate) {

@@ -17,8 +17,10 @@ struct PlanFacts {
     double least_peak = 0;  ///< bytes
     double capacity = 0;
     int chips = 0;
-    std::int64_t tokens = 0;                 ///< of a step
-    double flops = 0;                        ///< that the MFU counts, of a step
+    std::int64_t tokens = 0;  ///< of a step
+    double flops = 0;         ///< that the MFU counts, of a step
+    double executed_flops =
+        0;  ///< of a step: those of every plan of such a model and batch, by all chips
     double peak_flops = 0;                   ///< a second, of all chips
     std::optional<double> usd_per_second{};  ///< of all chips
     std::optional<double> run_tokens{};      ///< report.tokens
@@ -39,6 +41,9 @@ struct Candidate {
 
 /// Reads them off a scenario that is a step, but for its least memory.
 PlanFacts facts_of(const Scenario& scenario, std::uint32_t setting);
+
+/// What a step of such a model and batch takes at least, whatever the plan: all chips at their peak.
+sim::Time least_time(const PlanFacts& facts);
 
 /// Where a plan is in the space: the tie between plans that are as good.
 std::uint64_t place_of(const PlanFacts& facts, const Candidate& candidate);

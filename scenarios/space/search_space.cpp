@@ -1,7 +1,6 @@
 #include "scenarios/space/search_space.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -46,6 +45,19 @@ void check_asked(const YamlNode& tree, const std::string& file, const SearchSpec
         refuse("search.objective", "the fewest chips are asked for, but not for what",
                "write search: {deadline: 2 s}");
     }
+}
+
+/// Of a setting's values those by which its machine is another.
+std::vector<std::size_t> machine_choice(const std::vector<Varied>& varied,
+                                        std::vector<std::size_t> choice) {
+    for (std::size_t key = 0; key < choice.size(); ++key) {
+        const std::string section = varied[key].key.substr(0, varied[key].key.find('.'));
+        // What load_hardware reads.
+        if (section != "hardware" && section != "perturb" && section != "inference") {
+            choice[key] = 0;
+        }
+    }
+    return choice;
 }
 
 void refuse_without_plan(const YamlNode& tree) {
@@ -150,11 +162,14 @@ SearchSpace::SearchSpace(const ScenarioSource& source, std::span<const std::stri
         }
     }
     const std::optional<Scenario> own = own_ ? read_own() : std::nullopt;
+    std::map<std::vector<std::size_t>, std::uint32_t> machines;
     for (std::uint32_t setting = 0; setting < settings_; ++setting) {
-        add_meshes(setting, own);
-    }
-    if (own) {
-        find_own();
+        const auto [known, is_new] =
+            machines.try_emplace(machine_choice(spec_.varied, choice(setting)), machines_.size());
+        if (is_new) {
+            add_machine(setting, own);
+        }
+        machine_of_.push_back(known->second);
     }
 }
 
@@ -175,22 +190,40 @@ std::optional<Scenario> SearchSpace::read_own() {
     return std::nullopt;
 }
 
-/// Finds its setting and its mesh, if every key may have its value.
-void SearchSpace::find_own() {
+const std::optional<OwnPlan>& SearchSpace::own() const {
+    std::call_once(own_is_found_, [&] { find_own(); });
+    return own_;
+}
+
+/// That of its values, if every key may have its value.
+std::optional<std::uint32_t> SearchSpace::own_setting() const {
+    if (!own_ || !own_->refused.empty()) {
+        return std::nullopt;
+    }
     std::uint32_t setting = 0;
     for (std::size_t key = 0; key < spec_.varied.size(); ++key) {
         if (!spec_.own[key]) {
-            return;
+            return std::nullopt;
         }
         setting =
             static_cast<std::uint32_t>(setting * spec_.varied[key].values.size() + *spec_.own[key]);
     }
-    const MeshSpace* const meshes = meshes_[setting].get();
-    if (meshes == nullptr || !meshes->own()) {
+    return setting;
+}
+
+bool SearchSpace::list_own(const std::function<bool()>& stop) const {
+    const std::optional<std::uint32_t> setting = own_setting();
+    return !setting || meshes(*setting) == nullptr || meshes(*setting)->list(stop);
+}
+
+void SearchSpace::find_own() const {
+    const std::optional<std::uint32_t> setting = own_setting();
+    const MeshSpace* const found = setting ? meshes(*setting) : nullptr;
+    if (found == nullptr || !found->own()) {
         return;
     }
-    own_->candidate = Candidate{.mesh = *meshes->own()};
-    own_->facts.setting = repeated(setting, meshes->class_of(*meshes->own())).value_or(setting);
+    own_->candidate = Candidate{.mesh = *found->own()};
+    own_->facts.setting = repeated(*setting, found->class_of(*found->own())).value_or(*setting);
 }
 
 std::string SearchSpace::name() const {
@@ -200,70 +233,16 @@ std::string SearchSpace::name() const {
                : std::filesystem::path(path_).stem().string();
 }
 
-std::uint64_t SearchSpace::plans() const {
-    std::uint64_t plans = 0;
-    for (std::uint32_t setting = 0; setting < settings_; ++setting) {
-        const MeshSpace* const meshes = meshes_[setting].get();
-        if (meshes == nullptr) {
-            ++plans;
-            continue;
-        }
-        for (const MeshSpace::Class& sizes : meshes->classes()) {
-            plans += repeated(setting, sizes) ? 0 : sizes.meshes.size();
-        }
-    }
-    return plans;
-}
-
-/// A key that says nothing of such meshes, whatever its value.
-bool SearchSpace::is_idle(const Varied& varied, const MeshSpace& meshes,
-                          const MeshSpace::Class& sizes) const {
-    return std::ranges::any_of(std::array{workloads::axis::tensor, workloads::axis::context},
-                               [&](std::string_view axis) {
-                                   return varied.key == fmt::format("overlap.{}", axis) &&
-                                          meshes.size_of(sizes, axis) == 1;
-                               });
-}
-
-std::optional<std::uint32_t> SearchSpace::repeated(std::uint32_t setting,
-                                                   const MeshSpace::Class& sizes) const {
-    if (!spec_.mesh) {
-        return std::nullopt;
-    }
-    const std::vector<std::size_t> chosen = choice(setting);
-    std::uint32_t first = setting;
-    std::uint32_t settings_of_a_value = 1;
-    for (std::size_t key = chosen.size(); key-- > 0;) {
-        const Varied& varied = spec_.varied[key];
-        if (is_idle(varied, *meshes_[setting], sizes)) {
-            first -= static_cast<std::uint32_t>(chosen[key]) * settings_of_a_value;
-        }
-        settings_of_a_value *= static_cast<std::uint32_t>(varied.values.size());
-    }
-    const auto why_refused = [&](std::uint32_t one) -> std::string {
-        try {
-            static_cast<void>(
-                load_scenario(with_mesh(tree_of(one), one, sizes.meshes.front()), path_));
-            return {};
-        } catch (const sim::InputError& error) {
-            return reason_of(error);
-        }
-    };
-    // A value that cannot be is counted with its reason, on such meshes too.
-    return first != setting && why_refused(setting) == why_refused(first) ? std::optional(first)
-                                                                          : std::nullopt;
-}
-
 void SearchSpace::check_any() const {
     std::exception_ptr least;
     std::size_t faults = 0;
     for (std::uint32_t setting = 0; setting < settings_; ++setting) {
         const YamlNode tree = tree_of(setting);
-        const MeshSpace* const meshes = meshes_[setting].get();
+        const MeshSpace* const meshes = this->meshes(setting);
         for (std::size_t i = 0; i < (meshes != nullptr ? meshes->classes().size() : 1); ++i) {
             try {
                 if (meshes == nullptr) {
-                    throw without_machine_.at(setting);
+                    throw *machines_[machine_of_[setting]].why_not;
                 }
                 static_cast<void>(load_scenario(
                     with_mesh(tree, setting, meshes->classes()[i].meshes.front()), path_));
@@ -304,25 +283,25 @@ std::vector<MeshAxis> SearchSpace::mesh_axes() const {
     return axes;
 }
 
-/// Settings of one machine share their meshes. A setting that is refused whatever its mesh says why.
-void SearchSpace::add_meshes(std::uint32_t setting, const std::optional<Scenario>& own) {
-    meshes_.emplace_back();
+/// That of a setting. Machines that have the same meshes share them; one that cannot be says why.
+void SearchSpace::add_machine(std::uint32_t setting, const std::optional<Scenario>& own) {
+    Machine& machine = machines_.emplace_back();
     try {
         const IdealHardware hardware = load_hardware(tree_of(setting), path_);
         if (!spec_.mesh) {
-            meshes_.back() = std::make_shared<MeshSpace>(hardware, std::vector<MeshAxis>{});
+            machine.meshes = std::make_shared<MeshSpace>(hardware, std::vector<MeshAxis>{});
             return;
         }
-        for (std::uint32_t other = 0; other < setting; ++other) {
-            if (meshes_[other] != nullptr && meshes_[other]->is_of(hardware)) {
-                meshes_.back() = meshes_[other];
+        for (const Machine& other : machines_) {
+            if (other.meshes != nullptr && other.meshes->is_of(hardware)) {
+                machine.meshes = other.meshes;
                 return;
             }
         }
         const bool of_own =
             own && own->hardware.slice == hardware.slice && own->hardware.slices == hardware.slices;
         const OwnMesh mesh{of_own ? own->step().mesh : topology::DeviceMesh(), spec_.usual_axes};
-        meshes_.back() =
+        machine.meshes =
             std::make_shared<MeshSpace>(hardware, mesh_axes(), of_own ? &mesh : nullptr);
     } catch (const sim::InputError& error) {
         const sim::InputError located =
@@ -330,7 +309,7 @@ void SearchSpace::add_meshes(std::uint32_t setting, const std::optional<Scenario
         if (settings_ == 1) {
             throw located;
         }
-        without_machine_.emplace(setting, located);
+        machine.why_not = located;
     }
 }
 
@@ -363,14 +342,14 @@ std::vector<std::string> SearchSpace::set(const PlanFacts& facts,
         set.push_back(fmt::format("{}={}", varied.key, varied.texts[chosen[key]]));
     }
     if (spec_.mesh) {
-        set.push_back("mesh=" + meshes_[facts.setting]->text(candidate.mesh));
+        set.push_back("mesh=" + meshes(facts.setting)->text(candidate.mesh));
     }
     return set;
 }
 
 YamlNode SearchSpace::with_mesh(YamlNode tree, std::uint32_t setting, std::uint32_t mesh) const {
     if (spec_.mesh) {
-        apply_setting(tree, "mesh=" + meshes_[setting]->text(mesh));
+        apply_setting(tree, "mesh=" + meshes(setting)->text(mesh));
     }
     return tree;
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,14 +42,19 @@ public:
     [[nodiscard]] std::size_t settings() const { return settings_; }
     /// The meshes of a setting; none where its machine cannot be (why_not).
     [[nodiscard]] const MeshSpace* meshes(std::uint32_t setting) const {
-        return meshes_[setting].get();
+        return machines_[machine_of_[setting]].meshes.get();
     }
     [[nodiscard]] std::string why_not(std::uint32_t setting) const {
-        return reason_of(without_machine_.at(setting));
+        return reason_of(*machines_[machine_of_[setting]].why_not);
     }
 
-    /// What a search goes over: every setting with every mesh, but for repeated ones.
+    /// What a search goes over: every setting with every mesh, but for repeated ones. Of a value that says nothing of some meshes it is asked
+    /// once whether it can be, with the first of all other values.
     [[nodiscard]] std::uint64_t plans() const;
+    /// Whether a setting is another's plan on meshes of such sizes, if its values can be: what `repeated` asks of each.
+    [[nodiscard]] bool is_idle(std::uint32_t setting, const MeshSpace::Class& sizes) const {
+        return first_alike(setting, sizes) != setting;
+    }
     /// The first setting that is the same plan on such meshes, which are searched, where it is another: how collectives along an axis
     /// overlap says nothing where the axis has one member.
     [[nodiscard]] std::optional<std::uint32_t> repeated(std::uint32_t setting,
@@ -71,7 +78,9 @@ public:
                                      std::uint32_t mesh) const;
     [[nodiscard]] const std::string& path() const { return path_; }
     /// None of a scenario that leaves its mesh to the search.
-    [[nodiscard]] const std::optional<OwnPlan>& own() const { return own_; }
+    [[nodiscard]] const std::optional<OwnPlan>& own() const;
+    /// Lists the meshes of its machine, by which `own` finds its own. False where `stop` held before that was done.
+    bool list_own(const std::function<bool()>& stop) const;
     /// Throws sim::InputError where it cannot be.
     [[nodiscard]] Scenario own_scenario() const;
     /// Of everything that decides what a candidate is and what comes of it, the version of podsim included.
@@ -79,24 +88,38 @@ public:
     /// The scenario's `name`, or its file's without one.
     [[nodiscard]] std::string name() const;
 
-private:
+    /// Which value of each key a setting has.
     [[nodiscard]] std::vector<std::size_t> choice(std::uint32_t setting) const;
+    /// So many of `plans` are of these settings of one machine, where what is repeated is left out.
+    [[nodiscard]] std::uint64_t plans_of(
+        const MeshSpace& meshes, std::span<const std::uint32_t> settings,
+        const std::function<bool(std::uint32_t, const MeshSpace::Class&)>& is_repeated) const;
+
+private:
     [[nodiscard]] bool is_idle(const Varied& varied, const MeshSpace& meshes,
                                const MeshSpace::Class& sizes) const;
-    void add_meshes(std::uint32_t setting, const std::optional<Scenario>& own);
+    [[nodiscard]] std::uint32_t first_alike(std::uint32_t setting,
+                                            const MeshSpace::Class& sizes) const;
+    void add_machine(std::uint32_t setting, const std::optional<Scenario>& own);
     [[nodiscard]] std::vector<MeshAxis> mesh_axes() const;
     [[nodiscard]] std::optional<Scenario> read_own();
-    void find_own();
+    [[nodiscard]] std::optional<std::uint32_t> own_setting() const;
+    void find_own() const;
+    /// The machine of a setting: its meshes, or why it cannot be.
+    struct Machine {
+        std::shared_ptr<const MeshSpace> meshes{};
+        std::optional<sim::InputError> why_not{};
+    };
 
     std::string path_;
     std::string fingerprint_;
     YamlNode base_;
     SearchSpec spec_;
-    std::optional<OwnPlan> own_;
+    mutable std::optional<OwnPlan> own_;
+    mutable std::once_flag own_is_found_;
     std::size_t settings_ = 1;
-    std::vector<std::shared_ptr<const MeshSpace>>
-        meshes_;  ///< by setting; none where its machine cannot be
-    std::map<std::uint32_t, sim::InputError> without_machine_;  ///< why, by setting
+    std::vector<Machine> machines_;
+    std::vector<std::uint32_t> machine_of_;  ///< by setting
 };
 
 }  // namespace podsim::scenarios

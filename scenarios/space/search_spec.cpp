@@ -242,6 +242,34 @@ void check_may_vary(const Varied& varied, const SearchSpec& spec) {
     }
 }
 
+std::string key_of(const std::string& vary) {
+    return vary.substr(0, vary.find('='));
+}
+
+/// Sentences about what a section has of which the command line says nothing.
+std::vector<std::string> left_out(const Reader& section, const SearchRequest& request) {
+    std::vector<std::string> sentences;
+    const auto add = [&](std::string_view key, const AskedText& asked) {
+        const sim::InputError said(
+            fmt::format("search.{} has {}, which does not vary here: --over and --vary replace "
+                        "what the section says",
+                        key, printable(asked.text)),
+            {}, asked.place);
+        sentences.emplace_back(said.what());
+    };
+    for (const AskedText& name : texts_of(section["over"])) {
+        if (std::ranges::find(request.over, name.text) == request.over.end()) {
+            add("over", name);
+        }
+    }
+    for (const AskedText& text : texts_of(section["vary"])) {
+        if (std::ranges::find(request.vary, key_of(text.text), key_of) == request.vary.end()) {
+            add("vary", text);
+        }
+    }
+    return sentences;
+}
+
 }  // namespace
 
 SearchSpec search_spec(const YamlNode& tree, const std::string& file,
@@ -255,6 +283,8 @@ SearchSpec search_spec(const YamlNode& tree, const std::string& file,
     if (over.empty() && vary.empty()) {
         over = texts_of(section["over"]);
         vary = texts_of(section["vary"]);
+    } else {
+        spec.left_out = left_out(section, request);
     }
     const YamlNode plain = without_search(tree);
     if (has_auto_mesh(tree) && std::ranges::count(over, kMesh, &AskedText::text) == 0) {

@@ -35,6 +35,8 @@ struct SearchSpec {
     /// What every plan needs besides to be a scenario, as --set takes it: a slice in place of one that names its chip, ...
     std::vector<std::string> besides{};
     SearchSection asked;
+    /// What the section varies and this search does not, since the command line says what varies: a sentence each.
+    std::vector<std::string> left_out{};
 };
 
 /// What is asked for on the command line in place of the section's `over` and `vary`.

@@ -43,6 +43,7 @@ bool takes_context_steps(const YamlNode& tree) {
 void BoundedPlans::add(BoundedPlans others) {
     enumerated += others.enumerated;
     unfit += others.unfit;
+    left += others.left;
     for (const auto& [reason, times] : others.refused) {
         refused[reason] += times;
     }
@@ -55,6 +56,14 @@ void BoundedPlans::add(BoundedPlans others) {
     std::ranges::move(others.rough, std::back_inserter(rough));
     std::ranges::move(others.misses, std::back_inserter(misses));
     keep_nearest(misses);
+}
+
+std::size_t BoundedPlans::held() const {
+    std::size_t plans = candidates.size();
+    for (const RoughGroup& group : rough) {
+        plans += group.meshes.size();
+    }
+    return plans;
 }
 
 void keep_nearest(std::vector<Miss>& misses) {

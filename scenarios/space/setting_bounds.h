@@ -47,7 +47,10 @@ struct BoundedPlans {
     std::uint64_t unfit = 0;                         ///< by the bound of their memory
     std::vector<RoughGroup> rough{};
     std::vector<Miss> misses{};  ///< the nearest of those that do not fit
+    std::uint64_t left = 0;      ///< of those that were asked for, not bounded
 
+    /// The plans of which something is kept.
+    [[nodiscard]] std::size_t held() const;
     /// Those of others behind these.
     void add(BoundedPlans others);
 };
@@ -71,6 +74,8 @@ public:
     /// Whether all further meshes end as those that were added, refused or unfit.
     [[nodiscard]] bool is_settled() const;
     void add_settled(std::uint64_t meshes);
+    /// Whether there is a plan to try.
+    [[nodiscard]] bool has_any() const { return !plans_.candidates.empty() || !groups_.empty(); }
     [[nodiscard]] BoundedPlans take() &&;
 
 private:

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "scenarios/watch/watch.h"
 #include "sim/base/quantity.h"
@@ -11,18 +13,26 @@ namespace podsim::scenarios {
 
 /// Of the time that is asked for so much is for bounds, the rest for what they leave.
 inline constexpr double kShareOfBounds = 2.0 / 3;
+/// So much longer it may take where nothing was found in that time.
+inline constexpr sim::Seconds kGraceOfLimit(0.5);
 
-/// Asks the outer watch to stop once so much time has passed and a candidate has been simulated: not before, so that something is found.
+/// Asks the outer watch to stop once so much time has passed and a candidate has been simulated, so that something is found, or the grace
+/// has passed, too. `now` says the seconds since any instant, a clock that never goes back.
 class TimeLimit final : public Watch {
 public:
-    TimeLimit(Watch* outer, sim::Seconds limit)
+    using Now = std::function<double()>;
+
+    TimeLimit(Watch* outer, sim::Seconds limit, Now now = steady_seconds)
         : Watch(stop_source_of(outer)),
           outer_(outer),
-          end_of_bounds_(after(kShareOfBounds * limit.value())),
-          end_(after(limit.value())) {}
+          now_(std::move(now)),
+          begun_(now_()),
+          limit_(limit.value()) {}
 
-    [[nodiscard]] bool has_bounded() const { return Clock::now() >= end_of_bounds_; }
-    [[nodiscard]] bool is_over() const { return searching_ && Clock::now() >= end_; }
+    [[nodiscard]] bool has_bounded() const { return passed() >= kShareOfBounds * limit_; }
+    [[nodiscard]] bool is_over() const {
+        return passed() >= limit_ + (searching_ ? 0 : kGraceOfLimit.value());
+    }
     void look() override {
         if (is_over()) {
             request_stop();
@@ -33,8 +43,6 @@ public:
     }
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     void hear(const PhaseProgress& progress) override {
         searching_ = searching_ || (progress.phase == Phase::searching && progress.share > 0);
         look();
@@ -43,14 +51,16 @@ private:
         }
     }
 
-    static Clock::time_point after(double seconds) {
-        return Clock::now() +
-               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    [[nodiscard]] double passed() const { return now_() - begun_; }
+    static double steady_seconds() {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
     }
 
     Watch* const outer_;
-    const Clock::time_point end_of_bounds_;
-    const Clock::time_point end_;
+    const Now now_;
+    const double begun_;
+    const double limit_;
     std::atomic<bool> searching_ = false;
 };
 

@@ -107,7 +107,7 @@ def test_a_key_that_is_not_there_or_new_is_a_fault(files: Any) -> None:
 COUNTS = re.compile(
     r"(^|_)(chips|slices|hosts|cores|members|links|hops|events|parameters|tokens|sequence|stages?|microbatches|layers|steps|slots|"
     r"requests|seed|count|pages|running|preemptions|buckets|samples|system|index|of|queue|mean|most|arrival|limit|prompt|output|"
-    r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|not_looked_at|not_outlined|not_bounded|simulated|"
+    r"references|differ|days|hours|off|load|loads|decode|server|enumerated|refused|unfit|pruned|pruned_while_simulated|left_to_others|not_looked_at|not_outlined|not_bounded|not_listed|simulated|"
     r"matmuls|pairs|calls|permutes|all_to_alls|all_reduce|copies|conditionals|runs|iterations|line|out|operations|pass|"
     r"devices|rows|opcodes|passes|place|header|bf16|dimensions|d_model|d_ff|heads|head_dim|vocabulary)$"
 )

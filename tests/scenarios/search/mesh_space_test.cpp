@@ -85,6 +85,20 @@ TEST(MeshSpace, ExchangesNothingOnAMachineWithAFault) {
     expect_meshes(hardware, 729);
 }
 
+// A list is given up when it is asked for that, some thousand rows of axes later at most, and is made when it is asked for again.
+TEST(MeshSpace, ListsWhenItIsAsked) {
+    const MeshSpace space(slice_of("v5p", {16, 20, 28}), kThree);
+    EXPECT_FALSE(space.is_listed());
+    EXPECT_EQ(space.most(), 321'489U);
+    int asked = 0;
+    EXPECT_FALSE(space.list([&] { return ++asked > 10; }));
+    EXPECT_EQ(asked, 11);
+    EXPECT_FALSE(space.is_listed());
+    EXPECT_TRUE(space.list([] { return false; }));
+    EXPECT_TRUE(space.list([] { return true; }));  // there is nothing left to give up
+    EXPECT_EQ(space.size(), 321'489U);
+}
+
 TEST(MeshSpace, RefusesWhatIsTooMany) {
     std::vector<MeshAxis> many;
     for (int axis = 0; axis < 8; ++axis) {

@@ -16,8 +16,9 @@ protected:
     static std::size_t expect_own_bounds(const SearchSpace& space) {
         const Bounding bounding(space);
         std::size_t plans = 0;
-        for (std::size_t sizes = 0; sizes < bounding.classes(); ++sizes) {
-            BoundedPlans bounded = bounding.bound(sizes);
+        EXPECT_EQ(bounding.machines(), 1U);
+        for (std::size_t piece = 0; piece < bounding.pieces(0); ++piece) {
+            BoundedPlans bounded = bounding.bound(0, piece);
             for (const RoughGroup& group : std::vector(bounded.rough)) {
                 bounded.add(bounding.refined(group));
             }
