@@ -1,6 +1,7 @@
 #include "scenarios/ranks/threads.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <new>
@@ -15,6 +16,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include "scenarios/watch/control_group.h"
 #include "scenarios/watch/memory_limit.h"
 
 namespace podsim::scenarios {
@@ -65,13 +67,14 @@ std::size_t thread_number() {
     return number.get();
 }
 
-int available_jobs() {
+int available_jobs(const std::string& root) {
     cpu_set_t cores;
-    if (::sched_getaffinity(0, sizeof cores, &cores) == 0) {
-        return std::max(1, CPU_COUNT(&cores));
-    }
-    // More cores than the set has room for.
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    // Where it fails there are more cores than the set has room for.
+    const int allowed = ::sched_getaffinity(0, sizeof cores, &cores) == 0
+                            ? CPU_COUNT(&cores)
+                            : static_cast<int>(std::thread::hardware_concurrency());
+    const double most = std::min(std::ceil(cpu_quota(root)), static_cast<double>(allowed));
+    return std::max(1, static_cast<int>(most));
 }
 
 int threads_with_room() {

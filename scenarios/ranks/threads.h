@@ -6,13 +6,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace podsim::scenarios {
 
 inline constexpr int kMostJobs = 1024;
 
-/// The cores that this process may use.
-int available_jobs();
+/// The cores that this process may use: by its affinity, and by the quota of its control groups, a started core counted whole. `root` as of
+/// cpu_quota.
+int available_jobs(const std::string& root = "");
 
 /// The threads that the limits of memory have room for: each has a stack, and something to work with. At least 1.
 int threads_with_room();

@@ -5,6 +5,9 @@
 #include <limits>
 #include <string>
 #include <unistd.h>
+#include <vector>
+
+#include "scenarios/watch/control_group.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -48,15 +51,9 @@ double of_group(const std::string& folder, const char* name) {
 }
 
 double left_in_group() {
-    std::ifstream file("/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("0::")) {
-            const std::string folder = "/sys/fs/cgroup" + line.substr(3);
-            const double used = of_group(folder, "memory.current");
-            return used < kInfinite ? of_group(folder, "memory.max") - used : kInfinite;
-        }
-    }
-    return kInfinite;
+    const std::vector<std::string> groups = control_groups("memory");
+    const double used = groups.empty() ? kInfinite : of_group(groups.front(), "memory.current");
+    return used < kInfinite ? of_group(groups.front(), "memory.max") - used : kInfinite;
 }
 
 /// What the process has mapped, in bytes: the first number of /proc/self/statm, in pages.
