@@ -148,12 +148,24 @@ std::vector<std::string> maxtext_experts(MaxTextSettings& settings, const MaxTex
     if (sparse && settings.has("capacity_factor")) {
         settings.pass_over("capacity_factor", "read with sparse_matmul=false alone");
     }
+    // MaxText drops tokens above 0, and none at 0 or below; two families take fewer values (configs/types.py).
+    const std::string name = settings.text("model_name", "default");
+    if (name.starts_with("gpt-oss") && !sparse && capacity != -1) {
+        settings.refuse("capacity_factor",
+                        "MaxText takes -1 alone for gpt-oss without sparse_matmul",
+                        "write -1, or sparse_matmul=true");
+    }
+    if (name.starts_with("llama4") && capacity >= 0) {
+        settings.refuse("capacity_factor", "MaxText takes values below 0 alone for llama4",
+                        "write -1");
+    }
     if (capacity > 0 && !sparse) {
         return {fmt::format("capacity_factor: {}", capacity), "moe: {matmul: dense}"};
     }
     if (!sparse) {
         notes.push_back(fmt::format(
-            "{}=false without a capacity_factor: all {} experts compute all tokens, {:.3g} times "
+            "{}=false without a capacity_factor above 0: all {} experts compute all tokens, {:.3g} "
+            "times "
             "the work of the {} of a token",
             settings.has("sparse_matmul") ? "sparse_matmul" : "megablox", model.experts,
             static_cast<double>(model.experts) / static_cast<double>(model.experts_per_token),

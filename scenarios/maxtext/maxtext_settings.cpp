@@ -168,6 +168,12 @@ void MaxTextSettings::override_with(const std::string& setting) {
         throw sim::InputError("not key=value", "write such as per_device_batch_size=4", mark);
     }
     const std::string key = setting.substr(0, sign);
+    if (key == kBaseConfig) {
+        throw sim::InputError(
+            "base_config: MaxText reads that file for a YAML file that names it, "
+            "not for its command line",
+            "give podsim import maxtext a file that says base_config", mark);
+    }
     const auto found = values_.find(key);
     if (found != values_.end() && found->second.overridden) {
         throw sim::InputError(fmt::format("'{}' is said twice", printable(key)), "keep one", mark);

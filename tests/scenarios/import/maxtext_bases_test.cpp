@@ -52,6 +52,14 @@ TEST_F(MaxTextBases, AFileStandsUponItsBase) {
               "base_config\n");
 }
 
+// MaxText's command line overrides keys, and reads no file for this one.
+TEST_F(MaxTextBases, ABaseIsNamedInAFile) {
+    refused(
+        {"base_config=other.yml"},
+        "base_config=other.yml: base_config: MaxText reads that file for a YAML file that names "
+        "it, not for its command line; give podsim import maxtext a file that says base_config");
+}
+
 // The defaults of long ago stand key by key among what is used; that they are a whole model's is said in a line.
 TEST_F(MaxTextBases, AFileOfAFewOverridesIsWarnedOf) {
     const std::string few = "per_device_batch_size: 4\nmax_target_length: 4096\n";

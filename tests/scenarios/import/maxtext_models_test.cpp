@@ -169,6 +169,27 @@ TEST_F(MaxTextModels, OfExpertsHaveTheirKeys) {
         ::testing::Not(HasSubstr("capacity_factor")));
 }
 
+// moe.py drops tokens above 0 and none at any other value; types.py takes fewer of two families.
+TEST_F(MaxTextModels, CapacityFactorsMeanWhatMaxTextSays) {
+    const auto training = [&](const std::string& factor) {
+        return line(
+            {"model_name=qwen3-30b-a3b", "sparse_matmul=false", "capacity_factor=" + factor},
+            "training");
+    };
+    EXPECT_THAT(training("0.5"), HasSubstr("capacity_factor: 0.5, moe: {matmul: dense}"));
+    for (const char* const factor : {"-1", "-5", "-0.25", "0"}) {
+        EXPECT_EQ(training(factor), training("-1")) << factor;
+        EXPECT_THAT(training(factor), ::testing::Not(HasSubstr("capacity_factor"))) << factor;
+    }
+    refused({"model_name=gpt-oss-20b", "sparse_matmul=false", "capacity_factor=-5"},
+            "capacity_factor=-5: capacity_factor: MaxText takes -1 alone for gpt-oss without "
+            "sparse_matmul; write -1, or sparse_matmul=true");
+    refused({"model_name=llama4-17b-16e", "capacity_factor=1.25"},
+            "capacity_factor=1.25: capacity_factor: MaxText takes values below 0 alone for llama4; "
+            "write -1");
+    EXPECT_EQ(import({"model_name=llama4-17b-16e", "capacity_factor=-5"}).status, 0);
+}
+
 TEST_F(MaxTextModels, AttentionsOutputIsNotItsResiduals) {
     const std::string custom = "remat_policy=custom";
     EXPECT_THAT(import({custom, "attention_out=device"}).err,
