@@ -74,8 +74,13 @@ TEST_F(Init, ASliceMayNameItsChip) {
             "--slice v5p-16: 'v5p-16' is a slice of v5p, not of v4p; leave the chip out, or write "
             "a shape");
     refused({"--slice", "4x4x4"},
-            "podsim init: --chip is missing; usage: podsim init [--chip v5p] [--slice 8x8x8] "
-            "--model llama-3-70b [--write PATH]");
+            "podsim init: --chip is missing; write podsim init --chip v5p --model llama-3-8b, or "
+            "--slice v5p-16 in place of the chip");
+    EXPECT_EQ(podsim({"init"}).err,
+              "podsim init: --chip and --model are missing; write podsim init --chip v5p --model "
+              "llama-3-8b, or --slice v5p-16 in place of the chip\n");
+    EXPECT_EQ(podsim({"init", "--slice", "v5p-16", "--write", path("first.yaml")}).err,
+              "podsim init: --model is missing; write podsim init --chip v5p --model llama-3-8b\n");
     refused({"--slice", "v5p-17"},
             "--slice v5p-17: no slice is called v5p-17: 17 is no number of cores (two a chip) that "
             "v5p offers; nearest: v5p-16 (2x2x2), or write a shape such as 16x20x28");
