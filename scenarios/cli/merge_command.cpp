@@ -36,7 +36,8 @@ Usage merge_usage() {
         "Puts the records of a sweep's shards (podsim sweep --shard) together: byte for byte the\n"
         "record that one machine would have written.",
         "podsim merge shard-*.jsonl --jsonl sweep.jsonl",
-        "Records that overlap must agree. Nothing is written while settings are missing: run\n"
+        "Records that overlap must agree, and a damaged line is refused (its crc32). Nothing is "
+        "written while settings are missing: run\n"
         "their shards' commands again, which go on where they stopped. `podsim sweep` without\n"
         "--shard and with the merged file as --jsonl prints the table.\n\n"
         "Exit status: 0 done, 2 bad usage, bad records or missing settings.\n");
@@ -45,7 +46,7 @@ Usage merge_usage() {
     return usage;
 }
 
-int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
+int command_merge(Arguments args, std::ostream& out, std::ostream& err) {
     Usage options = merge_usage();
     options.parse(args);
     if (options.wants_help()) {
@@ -62,6 +63,7 @@ int command_merge(Arguments args, std::ostream& out, std::ostream& /*err*/) {
                               "usage: podsim merge RECORD.jsonl ... --jsonl PATH|-");
     }
     const MergedSweep sweep(records);
+    print_warnings(err, sweep.warnings());
     check_whole(sweep);
     if (path == "-") {
         sweep.write(out);

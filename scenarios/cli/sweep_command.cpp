@@ -117,6 +117,7 @@ int report_end(const SweepCall& call, const StopRequest& stop, std::ostream& err
 int sweep(const Usage& options, SweepCall& call, Team* team, const StopRequest& stop,
           std::ostream& out, std::ostream& err) {
     call.take_up_record();
+    print_warnings(err, call.record_warnings());
     if (!call.rows().empty()) {
         err << fmt::format("podsim sweep: {} holds {} of {} settings already\n",
                            options.get("jsonl"), call.rows().size(), call.count());

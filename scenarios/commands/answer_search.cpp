@@ -217,6 +217,9 @@ SearchAnswer answer_search(const Usage& options, const SearchSpace& space, Watch
             profile_warnings(space.scenario(best.front().facts, best.front().candidate).hardware);
     }
     std::ranges::copy(space.spec().left_out, std::back_inserter(answer.warnings));
+    if (record) {
+        std::ranges::move(record->warnings(), std::back_inserter(answer.warnings));
+    }
     if (options.is_set("no-explain") || !answer.result.complete || best.size() < 2) {
         return answer;
     }

@@ -129,6 +129,9 @@ void SweepCall::take_up_record() {
     }
 }
 
+        if (std::string warning = record_->warning(); !warning.empty()) {
+            record_warnings_.push_back(std::move(warning));
+        }
 void SweepCall::run(const Done& done, const Deal& deal) {
     deal([&](SweepLine line) {
         if (record_.has_value()) {

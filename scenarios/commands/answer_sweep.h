@@ -57,6 +57,10 @@ public:
     [[nodiscard]] const std::string& csv() const { return csv_; }
     [[nodiscard]] bool has_page() const { return !report_.empty(); }
 
+    /// What to say of the record that was taken up.
+    [[nodiscard]] const std::vector<std::string>& record_warnings() const {
+        return record_warnings_;
+    }
     /// Writes the page that --report asks for; nothing without it.
     void write_page() const;
     /// Where that, or a table, is written: of a sweep that was stopped beside the path, so that nothing whole is replaced by a part.
@@ -73,6 +77,7 @@ private:
     Sweep sweep_;
     std::optional<SortBy> sort_;
     std::optional<SweepRecord> record_;
+    std::vector<std::string> record_warnings_;
     std::vector<SweepRow> rows_;
 };
 

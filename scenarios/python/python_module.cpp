@@ -153,9 +153,11 @@ py::tuple call_sweep(const Options& texts, const py::object& scenario, const py:
     BackgroundWatch watch(progress);
     std::vector<std::string> lines;
     std::vector<std::size_t> order;
+    std::vector<std::string> warnings;
     watch.run([&] {
         SweepCall call(options, source, std::move(keys), &watch);
         call.take_up_record();
+        warnings = call.record_warnings();
         refuse_dash("--csv", call.csv());
         call.run([&](const SweepLine& line) { lines.push_back(line.text); }, [] { return false; });
         call.sort();
@@ -167,6 +169,11 @@ py::tuple call_sweep(const Options& texts, const py::object& scenario, const py:
             order.push_back(row.index);
         }
     });
+    for (const std::string& warning : warnings) {
+        if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) {
+            throw py::error_already_set();
+        }
+    }
     return py::make_tuple(lines, order);
 }
 

@@ -16,6 +16,8 @@ namespace {
 
 using Line = nlohmann::ordered_json;
 
+constexpr auto kMostPs = static_cast<std::uint64_t>(sim::Time::max().ps);
+
 Line head_of(const SearchSpace& space, std::uint64_t place) {
     return {{"search", {{"fingerprint", space.fingerprint()}, {"place", place}}}};
 }
@@ -35,6 +37,14 @@ Line line_of(const CandidateRun& trial, Line line) {
     return line;
 }
 
+std::int64_t whole_number(const Line& line, const char* key) {
+    const Line& value = line.at(key);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostPs) {
+        throw Line::type_error::create(302, "no whole number", &value);
+    }
+    return value.get<std::int64_t>();
+}
+
 /// Throws where the line has none of what a trial may be.
 CandidateRun trial_of(const Line& line) {
     if (line.contains("refused")) {
@@ -44,18 +54,22 @@ CandidateRun trial_of(const Line& line) {
                 .step_time = reason == kBeyondTheClock ? sim::Time::max() : sim::Time{}};
     }
     if (line.contains("at_least_ps")) {
-        return {.step_time = {line.at("at_least_ps")}};
+        return {.step_time = {whole_number(line, "at_least_ps")}};
+    }
+    const bool tight = line.contains("tight");
+    if (tight && line.at("tight") != true) {
+        throw Line::type_error::create(302, "not true", &line);
     }
     return {.is_whole = true,
-            .step_time = {line.at("step_time_ps")},
-            .peak = line.at("peak_hbm_bytes"),
-            .tight = line.contains("tight")};
+            .step_time = {whole_number(line, "step_time_ps")},
+            .peak = line.at("peak_hbm_bytes").get_ref<const double&>(),
+            .tight = tight};
 }
 
 }  // namespace
 
 TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
-    : space_(space), own_{std::move(paths.own)} {
+    : space_(space), own_{.path = std::move(paths.own)} {
     for (std::string& path : paths.others) {
         if (!paths.others_may_be_missing &&
             (!std::filesystem::exists(path) || std::filesystem::is_directory(path))) {
@@ -63,13 +77,13 @@ TrialRecord::TrialRecord(const SearchSpace& space, Paths paths)
                                   "give the --jsonl file of a search of the same space",
                                   {"--read", 0, 0});
         }
-        others_.push_back({std::move(path)});
+        others_.push_back({.path = std::move(path)});
     }
     (void)read_others();
     if (own_.path.empty()) {
         return;
     }
-    lock_.emplace(own_.path);
+    lock_.emplace(own_.path, "search");
     if (std::filesystem::is_regular_file(own_.path)) {
         std::vector<std::uint64_t> places;
         const std::string cut = read_on(own_, places);
@@ -99,7 +113,7 @@ void TrialRecord::add(std::uint64_t place, const std::vector<std::string>& set,
     Line line = head_of(space_, place);
     line["set"] = set;
     errno = 0;
-    out_ << line_of(trial, std::move(line)).dump() << '\n' << std::flush;
+    out_ << with_check(line_of(trial, std::move(line)).dump()) << '\n' << std::flush;
     if (!out_) {
         throw cannot_write("--jsonl", own_.path, errno);
     }
@@ -139,12 +153,27 @@ void TrialRecord::refuse(const File& file, std::uint64_t line) {
                           {file.path, static_cast<int>(line), 1});
 }
 
-void TrialRecord::take(const std::string& line, const File& file,
-                       std::vector<std::uint64_t>& places) {
+std::vector<std::string> TrialRecord::warnings() const {
+    std::vector<std::string> warnings;
+    const auto add = [&](const File& file) {
+        if (file.checks.unchecked() > 0) {
+            warnings.push_back(file.checks.warning(file.path));
+        }
+    };
+    add(own_);
+    std::ranges::for_each(others_, add);
+    return warnings;
+}
+
+void TrialRecord::take(const std::string& line, File& file, std::vector<std::uint64_t>& places) {
+    file.checks.look_at(line, {file.path, static_cast<int>(file.lines), 1});
     try {
         const Line read = Line::parse(line.ends_with('\r') ? "" : line);
         const Line& head = read.at("search");
         if (head.at("fingerprint") == space_.fingerprint()) {
+            if (!head.at("place").is_number_unsigned()) {
+                refuse(file, file.lines);
+            }
             const std::uint64_t place = head.at("place");
             const CandidateRun trial = trial_of(read);
             const auto [known, added] = trials_.try_emplace(place, trial);

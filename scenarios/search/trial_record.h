@@ -5,6 +5,7 @@
 //   "step_time_ps": ..., "peak_hbm_bytes": ...   it was simulated to its end; with "tight": true where only a compiler can tell if it fits
 //   "at_least_ps": ...                            its run was ended, having proven so much
 //   "refused": ...                                why it cannot run
+// and its checksum (checked_line.h).
 // Every line is written out before the next. A last line without its end is dropped.
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include "scenarios/search/plan_work.h"
 #include "scenarios/space/search_space.h"
+#include "scenarios/text/checked_line.h"
 #include "scenarios/text/record_lock.h"
 
 namespace podsim::scenarios {
@@ -38,6 +40,9 @@ public:
     [[nodiscard]] const CandidateRun* find(std::uint64_t place) const;
     void add(std::uint64_t place, const std::vector<std::string>& set, const CandidateRun& trial);
 
+    /// What to say of files with lines that could not be checked.
+    [[nodiscard]] std::vector<std::string> warnings() const;
+
     /// Of the others' files, what has been added since they were last read: its places.
     std::vector<std::uint64_t> read_others();
 
@@ -46,12 +51,13 @@ private:
         std::string path;
         std::size_t read = 0;  ///< bytes of whole lines
         std::size_t lines = 0;
+        LineChecks checks{};
     };
     /// Takes the lines that have come; what is left has no end of a line yet.
     std::string read_on(File& file, std::vector<std::uint64_t>& places);
     [[nodiscard]] bool may_become_line(const std::string& cut) const;
     [[noreturn]] static void refuse(const File& file, std::uint64_t line);
-    void take(const std::string& line, const File& file, std::vector<std::uint64_t>& places);
+    void take(const std::string& line, File& file, std::vector<std::uint64_t>& places);
 
     const SearchSpace& space_;
     std::optional<RecordLock> lock_;

@@ -13,6 +13,7 @@
 #include "scenarios/report/step_json.h"
 #include "scenarios/report/verdict.h"
 #include "scenarios/simulate/within_clock.h"
+#include "scenarios/text/checked_line.h"
 #include "scenarios/text/fingerprint.h"
 #include "scenarios/text/json_text.h"
 #include "scenarios/text/quote.h"
@@ -261,7 +262,7 @@ SweepLine Sweep::run(std::size_t index) const {
             json[kNeedsMemory] = beyond->bytes();
         }
     }
-    line.text = json_line(json) + '\n';
+    line.text = with_check(json_line(json)) + '\n';
     return line;
 }
 

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_record.h"
+#include "scenarios/text/checked_line.h"
 #include "scenarios/text/json_text.h"
 #include "scenarios/text/quote.h"
 #include "sim/base/error.h"
@@ -52,6 +54,12 @@ Head head_of(const std::string& text, const sim::SourceMark& mark) {
     return head;
 }
 
+/// What two results of one setting have alike, whether they are checked or not.
+std::string_view content(std::string_view line) {
+    const std::string_view plain = without_check(line);
+    return plain.size() < line.size() ? plain : line.substr(0, line.size() - 1);
+}
+
 }  // namespace
 
 MergedSweep::MergedSweep(std::vector<std::string> paths) : paths_(std::move(paths)) {
@@ -82,9 +90,14 @@ void MergedSweep::read(std::size_t file) {
                               {paths_[file], 0, 0});
     }
     Line line{.file = file, .number = 1, .begin = 0};
+    LineChecks checks;
     for (std::string text; std::getline(in, text) && !in.eof(); ++line.number) {
+        checks.look_at(text, {paths_[file], static_cast<int>(line.number), 1});
         add(text, line);
         line.begin += static_cast<std::streamoff>(text.size()) + 1;
+    }
+    if (checks.unchecked() > 0) {
+        warnings_.push_back(checks.warning(paths_[file]));
     }
 }
 
@@ -106,7 +119,7 @@ void MergedSweep::add(const std::string& text, const Line& line) {
             mark);
     }
     Line& known = lines_[head.index];
-    if (known.file != kNone && this->text(known) != text) {
+    if (known.file != kNone && content(this->text(known)) != content(text)) {
         throw sim::InputError(fmt::format("another result of setting {} than that of {}:{}",
                                           head.index, printable(paths_[known.file]), known.number),
                               "leave one of the two files out", mark);

@@ -13,9 +13,11 @@ class MergedSweep {
 public:
     /// Reads the files' lines (SweepRecord). A last line without its end is left out. Throws sim::InputError, at the file and
     /// line, for what is no line of a sweep or is one of another sweep than the first file's, and for two different results of
-    /// one setting; without a line at all.
+    /// one setting; for a damaged line (LineChecks); without a line at all.
     explicit MergedSweep(std::vector<std::string> paths);
 
+    /// What to say of each file with lines that could not be checked.
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
     /// How many settings the sweep has.
     [[nodiscard]] std::size_t size() const { return lines_.size(); }
     /// The settings without a line, ascending.
@@ -36,6 +38,7 @@ private:
     [[nodiscard]] std::string text(const Line& line) const;
 
     std::vector<std::string> paths_;
+    std::vector<std::string> warnings_;
     std::string fingerprint_;
     std::size_t first_file_ = kNone;  ///< that has a line
     std::vector<Line> lines_;         ///< [setting]

@@ -106,7 +106,7 @@ SweepRow sweep_row(const std::string& text, std::size_t index) {
 }
 
 SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path)
-    : path_(path), lock_(path) {
+    : path_(path), lock_(path, "sweep") {
     std::size_t kept = 0;
     if (std::filesystem::is_regular_file(path)) {
         const std::string text = read_whole(path);
@@ -115,6 +115,7 @@ SweepRecord::SweepRecord(const Sweep& sweep, const SweepShard& shard, const std:
              kept = end + 1) {
             const std::string line = text.substr(kept, end - kept);
             const std::size_t index = shard.setting(finished_.size());
+            checks_.look_at(line, {path, static_cast<int>(finished_.size() + 1), 1});
             if (index >= sweep.size() || !line.starts_with(start_of_line(sweep, index)) ||
                 !holds_row(line)) {
                 refuse(path, finished_.size() + 1);

@@ -8,6 +8,7 @@
 
 #include "scenarios/study/sweep.h"
 #include "scenarios/study/sweep_shard.h"
+#include "scenarios/text/checked_line.h"
 #include "scenarios/text/record_lock.h"
 
 namespace podsim::scenarios {
@@ -24,11 +25,15 @@ class SweepRecord {
 public:
     /// Takes up the file at `path`: the lines that are there must be those that this sweep would
     /// write, from its first setting on (by their head). A last line without its end is dropped.
-    /// Throws sim::InputError when it holds anything else, or another sweep writes it (RecordLock), and leaves it as it is.
+    /// Throws sim::InputError when it holds anything else or a damaged line (LineChecks), or another sweep writes it (RecordLock), and leaves
+    /// it as it is.
     SweepRecord(const Sweep& sweep, const SweepShard& shard, const std::string& path);
 
     /// What the lines that were there say.
     [[nodiscard]] std::vector<SweepRow> take_finished() { return std::move(finished_); }
+
+    /// What to say of lines that could not be checked; empty where there are none.
+    [[nodiscard]] std::string warning() const { return checks_.warning(path_); }
 
     /// Adds the next line. Throws sim::InputError when it cannot be written.
     void add(const SweepLine& line);
@@ -36,6 +41,7 @@ public:
 private:
     std::string path_;
     RecordLock lock_;
+    LineChecks checks_;
     std::vector<SweepRow> finished_;
     std::ofstream file_;
 };

@@ -38,18 +38,18 @@ std::string holder_of(ino_t inode) {
     return "a process of another machine or container";
 }
 
-/// Closes the descriptor and throws where another holds its file; `operation`: LOCK_EX or LOCK_SH.
-void lock_or_refuse(int descriptor, int operation, std::string_view option,
-                    const std::string& path) {
+/// Closes the descriptor and throws where another holds its file; `operation`: LOCK_EX or LOCK_SH, `holder`: `another sweep`.
+void lock_or_refuse(int descriptor, int operation, const std::string& holder,
+                    std::string_view option, const std::string& path) {
     if (::flock(descriptor, operation | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
         return;
     }
     struct stat there {};
     ::fstat(descriptor, &there);
     ::close(descriptor);
-    throw sim::InputError(
-        fmt::format("another sweep writes this record: {}", holder_of(there.st_ino)),
-        fmt::format("wait for its end, or give {} another path", option), {path, 0, 0});
+    throw sim::InputError(fmt::format("{} writes this record: {}", holder, holder_of(there.st_ino)),
+                          fmt::format("wait for its end, or give {} another path", option),
+                          {path, 0, 0});
 }
 
 }  // namespace
@@ -57,12 +57,12 @@ void lock_or_refuse(int descriptor, int operation, std::string_view option,
 void refuse_held(std::string_view option, const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor >= 0) {
-        lock_or_refuse(descriptor, LOCK_SH, option, path);
+        lock_or_refuse(descriptor, LOCK_SH, "a sweep or a search", option, path);
         ::close(descriptor);
     }
 }
 
-RecordLock::RecordLock(const std::string& path) {
+RecordLock::RecordLock(const std::string& path, std::string_view writer) {
     struct stat there {};
     if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
         return;
@@ -71,7 +71,7 @@ RecordLock::RecordLock(const std::string& path) {
     if (descriptor_ < 0) {
         throw cannot_write("--jsonl", path, errno);
     }
-    lock_or_refuse(descriptor_, LOCK_EX, "--jsonl", path);
+    lock_or_refuse(descriptor_, LOCK_EX, fmt::format("another {}", writer), "--jsonl", path);
 }
 
 RecordLock::~RecordLock() {

@@ -11,8 +11,9 @@ namespace podsim::scenarios {
 /// of a file system without locks.
 class RecordLock {
 public:
-    /// Throws sim::InputError where another holds it, with that process where this machine knows it; cannot_write.
-    explicit RecordLock(const std::string& path);
+    /// Throws sim::InputError where another holds it, with that process where this machine knows it; cannot_write. `writer` is what
+    /// such records are of: `sweep`, `search`.
+    RecordLock(const std::string& path, std::string_view writer);
     ~RecordLock();
     RecordLock(const RecordLock&) = delete;
     RecordLock& operator=(const RecordLock&) = delete;

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <set>
 
+#include "scenarios/text/checked_line.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/study/small_sweep.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -77,7 +79,8 @@ TEST_F(TrialRecordTest, IsBelieved) {
         if (nlohmann::json(read["set"]) == best["set"]) {
             read["step_time_ps"] = 2 * read["step_time_ps"].get<std::int64_t>();
         }
-        changed << read.dump() << '\n';
+        read.erase("crc32");
+        changed << with_check(read.dump()) << '\n';
     }
     changed.close();
     const auto other = nlohmann::json::parse(search({"--read", path("changed")}).out)["best"][0];
@@ -93,7 +96,8 @@ TEST_F(TrialRecordTest, HoldsStepsToTheirBounds) {
         if (nlohmann::json(read["set"]) == best["set"]) {
             read["step_time_ps"] = 1000;
         }
-        changed << read.dump() << '\n';
+        read.erase("crc32");
+        changed << with_check(read.dump()) << '\n';
     }
     changed.close();
     const Outcome outcome = search({"--read", path("changed")});
@@ -145,6 +149,36 @@ TEST_F(TrialRecordTest, AShardMayHaveNothingToDo) {
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out, HasSubstr("\"left_to_others\": 108"));
     EXPECT_EQ(text("last"), "");
+}
+
+// Of another kind than what a search writes, in lines that are not checked: no number is rounded.
+TEST_F(TrialRecordTest, RefusesOtherKinds) {
+    ASSERT_EQ(search({"--no-explain", "--jobs", "1", "--jsonl", path("r")}).status, 0);
+    const std::string all = small_sweep::unchecked(text("r"));
+    const std::string line = all.substr(0, all.find('\n'));
+    const auto changed = [&](const std::string& pointer, const nlohmann::ordered_json& value) {
+        auto read = nlohmann::ordered_json::parse(line);
+        read[nlohmann::ordered_json::json_pointer(pointer)] = value;
+        write(line + '\n' + read.dump() + '\n', "changed");
+        return search({"--no-explain", "--read", path("changed")}).err;
+    };
+    const std::string problem = fmt::format(
+        "{}:2:1: the file holds something else than candidates of this search; give it another "
+        "path, or remove the file to begin anew\n",
+        path("changed"));
+    EXPECT_EQ(changed("/search/place", 1.7), problem);
+    EXPECT_EQ(changed("/search/place", -1), problem);
+    EXPECT_EQ(changed("/search/place", "1"), problem);
+    EXPECT_EQ(changed("/step_time_ps", 1e12), problem);
+    EXPECT_EQ(changed("/step_time_ps", -1), problem);
+    EXPECT_EQ(changed("/peak_hbm_bytes", 7), problem);
+    EXPECT_EQ(changed("/tight", false), problem);
+    EXPECT_EQ(changed("/refused", 1), problem);
+    EXPECT_EQ(changed("/at_least_ps", 0.5), problem);
+    EXPECT_THAT(changed("/set", 1),
+                HasSubstr(fmt::format("{}: 2 of its lines have no crc32, as older releases wrote "
+                                      "them: they are believed unchecked\n",
+                                      path("changed"))));
 }
 
 TEST_F(TrialRecordTest, RefusesWhatItIsNot) {

@@ -25,7 +25,7 @@ TEST_F(RecordWriter, ARecordHasOneWriter) {
     std::filesystem::create_hard_link(path("r.jsonl"), path("hard.jsonl"));
     std::filesystem::create_symlink("r.jsonl", path("soft.jsonl"));
     {
-        const RecordLock other(path("r.jsonl"));
+        const RecordLock other(path("r.jsonl"), "sweep");
         char host[256] = {};
         ::gethostname(host, sizeof host - 1);
         for (const char* const name : {"r.jsonl", "hard.jsonl", "soft.jsonl"}) {
@@ -49,17 +49,27 @@ TEST_F(RecordWriter, ARecordHasOneWriter) {
     EXPECT_EQ(std::ranges::count(text_of(path("r.jsonl")), '\n'), 2);
 }
 
+TEST_F(RecordWriter, ASearchIsToldOfASearch) {
+    const std::string file = write(kSmall);
+    write("", "r.jsonl");
+    const RecordLock other(path("r.jsonl"), "search");
+    const Outcome outcome = podsim({"search", file, "--over", "remat", "--jsonl", path("r.jsonl")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(plain(outcome.err),
+                ::testing::StartsWith("r.jsonl: another search writes this record: process "));
+}
+
 TEST_F(RecordWriter, AKilledWriterHoldsNothing) {
     write("", "r.jsonl");
     const pid_t child = ::fork();
     if (child == 0) {
-        const RecordLock lock(path("r.jsonl"));
+        const RecordLock lock(path("r.jsonl"), "sweep");
         ::raise(SIGKILL);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status));
-    EXPECT_NO_THROW(RecordLock(path("r.jsonl")));
+    EXPECT_NO_THROW(RecordLock(path("r.jsonl"), "sweep"));
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "scenarios/text/checked_line.h"
 
 namespace podsim::scenarios::small_sweep {
 
@@ -31,6 +34,27 @@ inline std::string text_of(const std::string& path) {
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
+}
+
+/// The lines of a record without their checks, as older releases wrote them.
+inline std::string unchecked(const std::string& record) {
+    std::istringstream lines(record);
+    std::string all;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string_view plain = without_check(line);
+        all += std::string(plain) + (plain.size() < line.size() ? "}\n" : "\n");
+    }
+    return all;
+}
+
+/// The same with checks that agree with what they are now.
+inline std::string checked_anew(const std::string& record) {
+    std::istringstream lines(unchecked(record));
+    std::string all;
+    for (std::string line; std::getline(lines, line);) {
+        all += with_check(line) + "\n";
+    }
+    return all;
 }
 
 }  // namespace podsim::scenarios::small_sweep

@@ -11,9 +11,13 @@
 
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
+#include "tests/scenarios/study/small_sweep.h"
 
 namespace podsim::scenarios {
 namespace {
+
+using small_sweep::checked_anew;
+using small_sweep::unchecked;
 
 class SweepShards : public CommandTest {
 protected:
@@ -148,6 +152,10 @@ TEST_F(SweepShards, RefuseOtherRecords) {
     changed.replace(changed.find(share), share.size(), "\"mfu\":1.");
     write(changed, "changed");
     EXPECT_EQ(merge({"even", "odd", "changed"}).err,
+              "changed:2:1: the line is damaged: its crc32 is not that of its text; remove this "
+              "line and those behind it, which are then computed again\n");
+    write(checked_anew(changed), "changed");
+    EXPECT_EQ(merge({"even", "odd", "changed"}).err,
               "changed:2:1: another result of setting 3 than that of odd:2; leave one of the two "
               "files out\n");
     EXPECT_EQ(merge({"even", "odd", "odd"}).status, 0);
@@ -189,7 +197,7 @@ TEST_F(SweepShards, RunAgainWhatMemoryDidNotAllow) {
     const std::size_t end = refused.find(",\"schema\"", second);
     refused.replace(end, refused.find('\n', second) - end,
                     R"(,"schema":"podsim/2","error":"too much","needs_memory_bytes":1e9})");
-    write(refused, "refused");
+    write(checked_anew(refused), "refused");
     const Outcome again = sweep({"--jsonl", path("refused")});
     EXPECT_EQ(again.status, 0);
     EXPECT_EQ(plain(again.err).substr(0, 57),
@@ -200,7 +208,7 @@ TEST_F(SweepShards, RunAgainWhatMemoryDidNotAllow) {
 // Lines that are JSON, but not of what a sweep writes: a name, a kind, a value that every step has, the end of a line.
 TEST_F(SweepShards, RefuseDamagedRecords) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
-    const std::string one = record("one");
+    const std::string one = unchecked(record("one"));
     const std::vector<std::pair<std::string, std::string>> damages{
         {"\"bound\":", "\"bond\":"},
         {"\"mfu\":0.", "\"mfu\":null,\"x\":0."},

@@ -64,7 +64,7 @@ TEST_F(SweepCommand, EveryLineIsThatOfRun) {
                 EXPECT_FALSE(line.contains("step_time_s"));
             } else {
                 Json alone = Json::parse(run.out);
-                for (const char* key : {"sweep", "settings"}) {
+                for (const char* key : {"sweep", "settings", "crc32"}) {
                     line.erase(key);
                 }
                 alone.erase("wall_time_s");
@@ -83,7 +83,7 @@ TEST_F(SweepCommand, WithoutGapTheRestOfTheLineIsTheSame) {
     Json without = Json::parse(podsim(args).out);
     EXPECT_FALSE(without.contains("gap_s"));
     for (const char* key :
-         {"gap_s", "shortfalls", "diagnosis", "critical_path_s", "wall_time_s", "sweep"}) {
+         {"gap_s", "shortfalls", "diagnosis", "critical_path_s", "wall_time_s", "sweep", "crc32"}) {
         with_gap.erase(key);
         without.erase(key);
     }
@@ -94,12 +94,15 @@ TEST_F(SweepCommand, WithoutGapTheRestOfTheLineIsTheSame) {
 TEST_F(SweepCommand, OnlyTimingsPutWallTimesIntoTheRecord) {
     const std::vector<std::string> args = {
         "sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--jsonl", "-"};
-    const Json plain_line = Json::parse(podsim(args).out);
+    Json plain_line = Json::parse(podsim(args).out);
     Json timed = Json::parse(podsim(with(args, {"--timings"})).out);
     EXPECT_FALSE(plain_line.contains("wall_time_s"));
     ASSERT_TRUE(timed["wall_time_s"].is_number());
     EXPECT_GT(timed["wall_time_s"], 0);
-    timed.erase("wall_time_s");
+    for (const char* key : {"wall_time_s", "crc32"}) {
+        timed.erase(key);
+        plain_line.erase(key);
+    }
     EXPECT_EQ(timed.dump(), plain_line.dump());
     // The record goes on whether or not its lines have times.
     const std::vector<std::string> record = {
@@ -159,6 +162,7 @@ TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
     Json swept = Json::parse(podsim(with(sweep, {"--no-reuse"})).out);
     swept.erase("sweep");
     swept.erase("settings");
+    swept.erase("crc32");
     for (Json* json : {&with_reuse, &without, &swept}) {
         json->erase("wall_time_s");
         json->erase("played_events");
