@@ -75,7 +75,10 @@ Usage sweep_usage() {
                 "order of the table and the CSV: a varied key, in the order of its values, or a "
                 "column of the CSV, as in mfu or mfu:desc");
     usage.offer("sort", sweep_column_names());
-    usage.file("csv", "write a table as CSV to a file, or alone to standard output (-)");
+    usage.file(
+        "csv",
+        "write a table as CSV to a file, or alone to standard output (-); a text that begins "
+        "with = + - @ has an apostrophe before it, so that spreadsheets take it for text");
     usage.file("jsonl",
                "write the JSON of `podsim run` of each setting to a file, a line each, or alone "
                "to standard output (-)");
@@ -126,12 +129,12 @@ void SweepCall::take_up_record() {
     if (!jsonl_.empty() && jsonl_ != "-") {
         record_.emplace(sweep_, shard_, jsonl_);
         rows_ = record_->take_finished();
-    }
-}
-
         if (std::string warning = record_->warning(); !warning.empty()) {
             record_warnings_.push_back(std::move(warning));
         }
+    }
+}
+
 void SweepCall::run(const Done& done, const Deal& deal) {
     deal([&](SweepLine line) {
         if (record_.has_value()) {

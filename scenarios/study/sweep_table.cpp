@@ -1,11 +1,13 @@
 #include "scenarios/study/sweep_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "scenarios/explain/memory.h"
@@ -31,7 +33,25 @@ std::vector<std::string> texts_of(const SweepRow& row, const Sweep& sweep) {
     return texts;
 }
 
-std::string csv_cell(const std::string& text) {
+/// Whether a spreadsheet would take a text for a formula: a number with a sign is none.
+bool is_formula(std::string_view text) {
+    if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view behind = text.substr(1);
+    double number = 0;
+    const auto [end, error] = std::from_chars(behind.data(), behind.data() + behind.size(), number);
+    const bool is_number =
+        error == std::errc() && end == behind.data() + behind.size() &&
+        (behind.front() == '.' || (behind.front() >= '0' && behind.front() <= '9'));
+    return !is_number || (text.front() != '+' && text.front() != '-');
+}
+
+/// An apostrophe before a formula makes it text.
+std::string csv_cell(std::string text) {
+    if (is_formula(text)) {
+        text.insert(text.begin(), '\'');
+    }
     if (text.find_first_of(",\"\r\n") == std::string::npos) {
         return text;
     }

@@ -172,6 +172,21 @@ TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
     EXPECT_EQ(with_reuse.dump(), swept.dump());
 }
 
+// A spreadsheet takes a text that begins so for a formula: names, messages. Numbers with a sign stay numbers.
+TEST_F(SweepCommand, CsvHasNoFormulas) {
+    const std::string values =
+        R"--(["=1+1", "+a", "-a", "@a", "-5", "+1.5e3", "-.5", "a=b", "=HYPERLINK(\"x\")", "-"])--";
+    const Outcome csv = podsim({"sweep", write(kSmall), "--vary", "name=" + values, "--csv", "-"});
+    ASSERT_EQ(csv.status, 0) << csv.err;
+    std::istringstream stream(csv.out);
+    std::vector<std::string> cells;
+    for (std::string row; std::getline(stream, row);) {
+        cells.push_back(row.substr(0, row.find(',')));
+    }
+    EXPECT_THAT(cells, ::testing::ElementsAre("name", "'=1+1", "'+a", "'-a", "'@a", "-5", "+1.5e3",
+                                              "-.5", "a=b", "\"'=HYPERLINK(\"\"x\"\")\"", "'-"));
+}
+
 TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
     const std::vector<std::string> args = {"sweep",  write(kSmall),
                                            "--vary", "batch.tokens=32Ki,3Ki",
