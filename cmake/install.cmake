@@ -67,7 +67,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME podsim-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-iostreams-dev, libboost-program-options-dev, \
-libyaml-cpp-dev, libfmt-dev, nlohmann-json3-dev, libeigen3-dev")
+libyaml-cpp-dev, libfmt-dev, libre2-dev, nlohmann-json3-dev, libeigen3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The libraries and headers, for find_package(podsim).")
 if(TARGET podsim_mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <regex>
+#include <re2/re2.h>
 #include <utility>
 
 #include "scenarios/commands/common_options.h"
@@ -28,9 +28,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kActions{"stats", "run"};
 constexpr std::array<std::string_view, 2> kProfiles{"measured", "ideal"};
 constexpr std::array<std::string_view, 2> kAttention{"causal", "full"};
-
-/// A regular expression takes stack by the letter.
-constexpr std::size_t kLongestTarget = 1000;
 
 /// Modules of hundreds of unrolled layers have some tens of MB.
 constexpr FileLimit kModuleFile{.bytes = std::size_t{1} << 30,
@@ -62,14 +59,22 @@ workloads::hlo::GivenTrips read_trips(const Usage& options) {
 
 /// FLOPs by regular expressions over a custom call's name and target; the first that matches counts.
 std::function<double(const workloads::hlo::Instruction&)> read_flops(const Usage& options) {
-    auto rules = std::make_shared<std::vector<std::pair<std::regex, double>>>();
+    struct Rule {
+        std::unique_ptr<const re2::RE2> pattern;
+        double flops = 0;
+    };
+    auto rules = std::make_shared<std::vector<Rule>>();
     for (const std::string& text : options.all("flops")) {
         const auto [name, value] = split("--flops", text);
         const sim::SourceMark mark{"--flops " + printable(text), 0, 0};
+        auto pattern = std::make_unique<const re2::RE2>(name, re2::RE2::Quiet);
+        if (!pattern->ok()) {
+            throw sim::InputError(
+                fmt::format("no regular expression: {}", printable(pattern->error())),
+                "the syntax is RE2's", mark);
+        }
         try {
-            rules->emplace_back(std::regex(name), static_cast<double>(parse_count(value)));
-        } catch (const std::regex_error& error) {
-            throw sim::InputError(fmt::format("no regular expression: {}", error.what()), {}, mark);
+            rules->push_back({std::move(pattern), static_cast<double>(parse_count(value))});
         } catch (const sim::InputError& error) {
             throw error.at(mark);
         }
@@ -78,10 +83,10 @@ std::function<double(const workloads::hlo::Instruction&)> read_flops(const Usage
         return {};
     }
     return [rules](const workloads::hlo::Instruction& at) {
-        for (const auto& [name, flops] : *rules) {
-            if (std::regex_search(at.name, name) ||
-                std::regex_search(
-                    std::string(at.text("custom_call_target").substr(0, kLongestTarget)), name)) {
+        const std::string_view target = at.text("custom_call_target");
+        for (const auto& [pattern, flops] : *rules) {
+            if (re2::RE2::PartialMatch(at.name, *pattern) ||
+                re2::RE2::PartialMatch({target.data(), target.size()}, *pattern)) {
                 return flops;
             }
         }

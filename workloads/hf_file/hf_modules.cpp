@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
-#include <regex>
+#include <re2/re2.h>
+#include <stdexcept>
 #include <string_view>
 
 namespace podsim::workloads {
@@ -140,28 +141,30 @@ std::vector<HfModule> hf_modules(const ModelSpec& model) {
 HfPattern::HfPattern(const std::string& text) {
     constexpr std::size_t kLongest = 400;
     if (text.size() > kLongest) {
-        throw std::regex_error(std::regex_constants::error_complexity);
+        throw std::invalid_argument("a pattern of more than 400 letters");
     }
     constexpr std::string_view kRegex = "re:";
-    if (text.starts_with(kRegex)) {
-        from_start_ = true;
-        pattern_ = std::regex(text.substr(kRegex.size()));
-        return;
-    }
+    from_start_ = text.starts_with(kRegex);
     // What stands before the layers differs among wrappers: model., language_model.model., model.language_model.
     const std::size_t layers = text.find("layers.");
-    pattern_ = std::regex(as_regex(layers == std::string::npos ? text : text.substr(layers)));
+    const std::string pattern =
+        from_start_ ? text.substr(kRegex.size())
+                    : as_regex(layers == std::string::npos ? text : text.substr(layers));
+    pattern_ = std::make_shared<const re2::RE2>(pattern, re2::RE2::Quiet);
+    if (!pattern_->ok()) {
+        throw std::invalid_argument(pattern_->error());
+    }
 }
 
 bool HfPattern::names(const HfModule& module) const {
     constexpr const char* kBefore[] = {"model.", "language_model.model.", "model.language_model."};
     return std::ranges::any_of(module.names, [&](const std::string& name) {
         if (!from_start_) {
-            return std::regex_search(name, pattern_);
+            return re2::RE2::PartialMatch(name, *pattern_);
         }
         return std::ranges::any_of(kBefore, [&](const char* before) {
             const std::string full = name == "lm_head" ? name : before + name;
-            return std::regex_search(full, pattern_, std::regex_constants::match_continuous);
+            return pattern_->Match(full, 0, full.size(), re2::RE2::ANCHOR_START, nullptr, 0);
         });
     });
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <regex>
+#include <stdexcept>
 
 #include "workloads/hf_file/hf_json.h"
 
@@ -92,7 +92,7 @@ std::vector<HfPattern> patterns(const Json* list, bool as_python) {
         }
         try {
             all.emplace_back((as_python ? "re:.*" : "") + item.get<std::string>());
-        } catch (const std::regex_error&) {
+        } catch (const std::invalid_argument&) {
             throw Unsaid(fmt::format("the pattern '{}'", clip(item.get<std::string>())));
         }
     };

@@ -145,6 +145,46 @@ TEST_F(HloKinds, KernelsCostWhatTheirAuthorsSay) {
     EXPECT_EQ(given["hbm_bytes"], 15e6);
 }
 
+// A pattern that goes back over the name for every way to share out its letters, of which 4000 have more than there is time for; and what
+// RE2 does not read, since it never goes back.
+TEST_F(HloKinds, PatternsTakeTimeLinearInTheName) {
+    const std::string name(4000, 'x');
+    const std::string file = write(
+        "ENTRY %m (a: f32[8]) -> f32[8] {\n %a = f32[8] parameter(0)\n "
+        "ROOT %k = f32[8] custom-call(%a), custom_call_target=\"" +
+            name + "\"\n}\n",
+        "m.txt");
+    const auto given = [&](const std::string& pattern) {
+        return podsim({"hlo", "stats", file, "--flops", pattern + "=7", "--json", "-"});
+    };
+    EXPECT_EQ(nlohmann::json::parse(given("(x+x+)+$").out)["given_flops"], 7);
+    EXPECT_EQ(given("(x+x+)+y").err,
+              "--flops: no custom call has such a name or target; podsim hlo "
+              "stats lists the targets\n");
+    EXPECT_EQ(given("(x").err,
+              "--flops (x=7: no regular expression: missing ): (x; the syntax is RE2's\n");
+    EXPECT_EQ(given("(?=x)x").err,
+              "--flops (?=x)x=7: no regular expression: invalid perl operator: (?=; the syntax is "
+              "RE2's\n");
+}
+
+// No total is without a text in JSON: what overflows is refused where it stands.
+TEST_F(HloKinds, OverflowsAreNoNulls) {
+    const auto refused = [&](const std::string& line) {
+        const std::string file =
+            write("ENTRY e {\n a = bf16[8,8] parameter(0)\n ROOT r = " + line + "\n}\n", "m.txt");
+        const Outcome outcome = podsim({"hlo", "stats", file, "--json", "-"});
+        EXPECT_EQ(outcome.status, 2);
+        EXPECT_EQ(outcome.out, "");
+        return outcome.err.substr(std::min(file.size(), outcome.err.size()));
+    };
+    EXPECT_EQ(refused("f32[4294967296,4294967296] broadcast(a), dimensions={}"),
+              ":3:11: an array of 2^63 bytes or more\n");
+    EXPECT_EQ(refused("f32[8] custom-call(a), custom_call_target=\"k\", "
+                      "backend_config={\"cost_estimate\":{\"flops\":1e300}}"),
+              ":3:2: 'r': a cost_estimate of 2^63 or more\n");
+}
+
 // The element of a tuple by its number is the element by its line: the same run.
 TEST_F(HloKinds, ElementsByTheirNumbersRunTheSame) {
     const auto step = [](const std::string& first, const std::string& second,
