@@ -139,8 +139,7 @@ std::string others(const Totals& totals) {
                             format_bytes(totals.host_bytes));
     }
     for (const auto& [target, count] : totals.custom_calls) {
-        const bool unknown =
-            std::ranges::find(totals.unknown_calls, target) != totals.unknown_calls.end();
+        const bool unknown = std::ranges::binary_search(totals.unknown_calls, target);
         text += fmt::format("custom call {}: {}{}\n", target, whole(count),
                             unknown ? ", of which only the bytes are known (--flops)" : "");
     }

@@ -4,8 +4,11 @@
 #include <array>
 #include <cctype>
 #include <fmt/format.h>
+#include <optional>
 #include <string_view>
 #include <utility>
+
+#include "workloads/hlo/checked.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -61,8 +64,92 @@ int stored_bits(const Shape& array) {
     return bits > 0 ? std::max(bits, kBitsOfByte) : 0;
 }
 
-std::int64_t up_to(std::int64_t length, std::int64_t tile) {
-    return tile <= 0 ? length : (length + tile - 1) / tile * tile;
+/// Dimensions as they lie in memory, major to minor, padded to the first tile. False where one leaves the range.
+bool lay_out(const Shape& array, std::vector<std::int64_t>& physical) {
+    const Layout& layout = array.layout;
+    for (std::size_t i = array.dims.size(); i-- > 0;) {
+        const auto minor = layout.minor_to_major.empty()
+                               ? array.dims.size() - 1 - i
+                               : static_cast<std::size_t>(layout.minor_to_major[i]);
+        physical.push_back(array.dims[minor]);
+    }
+    if (layout.tiles.empty()) {
+        return true;
+    }
+    const std::vector<std::int64_t>& tile = layout.tiles.front();
+    for (std::size_t i = 0; i < std::min(tile.size(), physical.size()); ++i) {
+        std::int64_t& length = physical[physical.size() - 1 - i];
+        const std::int64_t size = tile[tile.size() - 1 - i];
+        length = length / size + (length % size > 0 ? 1 : 0);
+        if (!multiply(length, size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Elements of which each takes so many bytes, as a whole number of 64 bits; nothing beyond. Where one dimension is 0 there are none.
+std::optional<double> counted(const std::vector<std::int64_t>& dims, std::int64_t bytes_of_each) {
+    if (std::ranges::find(dims, 0) != dims.end()) {
+        return 0;
+    }
+    std::int64_t bytes = bytes_of_each;
+    double count = 1;
+    for (const std::int64_t dim : dims) {
+        if (!multiply(bytes, dim)) {
+            return std::nullopt;
+        }
+        count *= static_cast<double>(dim);
+    }
+    return count;
+}
+
+/// The sums of an array or a token; false where they leave the range.
+bool measure(Shape& shape) {
+    if (shape.kind != Shape::Kind::array) {
+        return true;
+    }
+    const int bits = stored_bits(shape);
+    const std::int64_t bytes_of_each = std::max(1, (bits + kBitsOfByte - 1) / kBitsOfByte);
+    std::vector<std::int64_t> physical;
+    const auto elements = counted(shape.dims, bytes_of_each);
+    if (!elements || !lay_out(shape, physical)) {
+        return false;
+    }
+    const auto padded = counted(physical, bytes_of_each);
+    if (!padded) {
+        return false;
+    }
+    ShapeSums& sums = shape.sums;
+    sums.elements = *elements;
+    sums.bytes = sim::Bytes(bits_to_bytes(*elements, bits));
+    sums.stored = sim::Bytes(bits_to_bytes(*padded, bits));
+    sums.first_space = shape.layout.memory_space;
+    sums.in_hbm = sums.first_space == kHbmSpace ? sums.stored : sim::Bytes();
+    sums.at_host = sums.first_space == kHostSpace;
+    return true;
+}
+
+void add(ShapeSums& sums, const ShapeSums& part) {
+    sums.elements += part.elements;
+    sums.bytes += part.bytes;
+    sums.stored += part.stored;
+    sums.in_hbm += part.in_hbm;
+    sums.first_space = sums.first_space < 0 ? part.first_space : sums.first_space;
+    sums.at_host = sums.at_host || part.at_host;
+}
+
+/// A number that a layout states of itself: of an axis, of bits, of a memory space.
+int small_number(Text& text, int least) {
+    constexpr std::int64_t kMost = 1 << 16;
+    const std::size_t at = text.offset();
+    const std::int64_t number = text.number();
+    if (number < least || number > kMost) {
+        text.go_to(at);
+        throw text.error(
+            fmt::format("{} stands in a layout where {} to {} may", number, least, kMost));
+    }
+    return static_cast<int>(number);
 }
 
 /// `T(8,128)(2,1)`: the parts in parentheses.
@@ -73,6 +160,9 @@ std::vector<std::vector<std::int64_t>> read_tiles(Text& text) {
         while (!text.take(")")) {
             // A star joins the dimension with the next one: nothing is padded there.
             tile.push_back(text.take("*") ? 1 : text.number());
+            if (tile.back() < 1) {
+                throw text.error("a tile of a length below 1");
+            }
             text.take(",");
         }
     }
@@ -83,7 +173,7 @@ Layout read_layout(Text& text) {
     Layout layout;
     text.expect("{");
     while (text.peek() != ':' && text.peek() != '}') {
-        layout.minor_to_major.push_back(static_cast<int>(text.number()));
+        layout.minor_to_major.push_back(small_number(text, 0));
         text.take(",");
     }
     if (text.take(":")) {
@@ -96,7 +186,7 @@ Layout read_layout(Text& text) {
             } else if (what == 'E' || what == 'S') {
                 if (text.take("(")) {
                     (what == 'E' ? layout.element_bits : layout.memory_space) =
-                        static_cast<int>(text.number());
+                        small_number(text, what == 'E' ? 1 : 0);
                     text.expect(")");
                 } else if (text.word(); text.peek() == '(') {
                     text.take("(");
@@ -121,23 +211,23 @@ Layout read_layout(Text& text) {
     return layout;
 }
 
-Shape read_tuple(Text& text, int depth);
+Shape read_tuple(Text& text, int depth, std::size_t& parts);
 
 constexpr int kMostDepth = 64;
 
-Shape read_shape_at(Text& text, int depth) {
+Shape read_shape_at(Text& text, int depth, std::size_t& parts) {
     if (depth > kMostDepth) {
         throw text.error("tuples within tuples, more than 64 deep");
     }
     if (text.peek() == '(') {
-        return read_tuple(text, depth);
+        return read_tuple(text, depth, parts);
     }
     const std::size_t before = text.offset();
     Shape shape;
     shape.element = std::string(text.word());
     if (shape.element == "b" && text.peek() == '(') {
         text.expect("(");
-        shape = read_shape_at(text, depth + 1);
+        shape = read_shape_at(text, depth + 1, parts);
         text.expect(")");
         return shape;
     }
@@ -173,15 +263,23 @@ Shape read_shape_at(Text& text, int depth) {
             }
         }
     }
+    if (!measure(shape)) {
+        text.go_to(before);
+        throw text.error("an array of 2^63 bytes or more");
+    }
     return shape;
 }
 
-Shape read_tuple(Text& text, int depth) {
+Shape read_tuple(Text& text, int depth, std::size_t& parts) {
     Shape shape;
     shape.kind = Shape::Kind::tuple;
     text.expect("(");
     while (!text.take(")")) {
-        shape.parts.push_back(read_shape_at(text, depth + 1));
+        if (++parts > kMostParts) {
+            throw text.error(fmt::format("a shape of more than {} parts", kMostParts));
+        }
+        shape.parts.push_back(read_shape_at(text, depth + 1, parts));
+        add(shape.sums, shape.parts.back().sums);
         if (!text.take(",") && text.peek() != ')') {
             text.expect(")");
         }
@@ -201,51 +299,6 @@ bool is_floating(const std::string& element) {
     return element.starts_with("f") || element.starts_with("bf");
 }
 
-double Shape::elements() const {
-    double count = 1;
-    for (const std::int64_t dim : dims) {
-        count *= static_cast<double>(dim);
-    }
-    return count;
-}
-
-sim::Bytes Shape::bytes() const {
-    sim::Bytes sum;
-    for (const Shape* const array : arrays_of(*this)) {
-        sum += sim::Bytes(bits_to_bytes(array->elements(), stored_bits(*array)));
-    }
-    return sum;
-}
-
-sim::Bytes Shape::stored_bytes() const {
-    if (kind != Kind::array) {
-        sim::Bytes sum;
-        for (const Shape& part : parts) {
-            sum += part.stored_bytes();
-        }
-        return sum;
-    }
-    std::vector<std::int64_t> physical;  // major to minor
-    for (std::size_t i = dims.size(); i-- > 0;) {
-        const auto minor = layout.minor_to_major.empty()
-                               ? dims.size() - 1 - i
-                               : static_cast<std::size_t>(layout.minor_to_major[i]);
-        physical.push_back(dims[minor]);
-    }
-    if (!layout.tiles.empty()) {
-        const std::vector<std::int64_t>& tile = layout.tiles.front();
-        for (std::size_t i = 0; i < std::min(tile.size(), physical.size()); ++i) {
-            std::int64_t& length = physical[physical.size() - 1 - i];
-            length = up_to(length, tile[tile.size() - 1 - i]);
-        }
-    }
-    double count = 1;
-    for (const std::int64_t length : physical) {
-        count *= static_cast<double>(length);
-    }
-    return sim::Bytes(bits_to_bytes(count, stored_bits(*this)));
-}
-
 std::vector<const Shape*> arrays_of(const Shape& shape) {
     if (shape.kind == Shape::Kind::array) {
         return {&shape};
@@ -260,7 +313,8 @@ std::vector<const Shape*> arrays_of(const Shape& shape) {
 }
 
 Shape read_shape(Text& text) {
-    return read_shape_at(text, 0);
+    std::size_t parts = 0;
+    return read_shape_at(text, 0, parts);
 }
 
 }  // namespace podsim::workloads::hlo

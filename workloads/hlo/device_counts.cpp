@@ -2,24 +2,32 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include "workloads/hlo/checked.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
-using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-constexpr std::int64_t kMostCounted = std::int64_t{1} << 24;
-
+/// A count that the header states.
 std::optional<std::int64_t> stated_in(const Module& module, std::string_view key) {
     const std::optional<std::string_view> text = module.find(key);
-    std::int64_t value = 0;
-    if (!text ||
-        std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) {
+    if (!text) {
         return std::nullopt;
     }
-    return std::clamp<std::int64_t>(value, 1, kMostCounted);
+    std::int64_t value = 0;
+    const char* const end = text->data() + text->size();
+    const auto [behind, failure] = std::from_chars(text->data(), end, value);
+    if (failure != std::errc() || behind != end || value < 1 || value > kMostDevices) {
+        throw sim::InputError(fmt::format("{}={:.24}", key, *text),
+                              "a count is a whole number of 1 to 16 million",
+                              {module.file, module.line, 1});
+    }
+    return value;
 }
 
 /// Ids that there are of what a group names.
@@ -34,12 +42,7 @@ std::int64_t ids_of(GroupMode mode, const DeviceCounts& counts) {
     }
 }
 
-DeviceGroups written_groups(const Instruction& collective) {
-    const std::optional<std::string_view> text = collective.find("replica_groups");
-    return text && !text->empty() ? read_groups(*text) : DeviceGroups{};
-}
-
-std::int64_t most_of(const Pairs& pairs) {
+std::int64_t most_of(const DevicePairs& pairs) {
     std::int64_t most = -1;
     for (const auto& [from, to] : pairs) {
         most = std::max({most, from, to});
@@ -47,41 +50,42 @@ std::int64_t most_of(const Pairs& pairs) {
     return most + 1;
 }
 
-/// More than once each, or beyond: no expansion means anything.
-bool fits(const DeviceGroups& groups, std::int64_t ids) {
-    std::int64_t count = 0;
-    for (const auto& group : groups.groups) {
-        count += static_cast<std::int64_t>(group.size());
-    }
-    return groups.devices() <= ids && count <= ids;
+const Members& members_of(const Module& module, const Instruction& collective) {
+    static const Members kNone{};
+    return collective.members == kNothing ? kNone : module.members[collective.members];
 }
 
-/// Each group once for every one of `copies`: id `i` of copy `c` is device i x stride + c x step.
-DeviceGroups copied(const DeviceGroups& groups, std::int64_t stride, std::int64_t copies,
-                    std::int64_t step) {
-    DeviceGroups all;
-    for (const auto& group : groups.groups) {
-        for (std::int64_t copy = 0; copy < copies; ++copy) {
-            std::vector<std::int64_t>& of_copy = all.groups.emplace_back();
-            for (const std::int64_t id : group) {
-                of_copy.push_back(id * stride + copy * step);
+Members read_written(std::string_view groups, std::string_view pairs) {
+    Members read;
+    if (!groups.empty()) {
+        read.groups = read_groups(groups);
+    }
+    if (!pairs.empty()) {
+        read.pairs = read_pairs(pairs);
+    }
+    read.named = std::max(read.groups.devices(), most_of(read.pairs));
+    return read;
+}
+
+/// By ids of which one is `stride` devices from the next; each stands for `inner` devices that follow each other.
+void spread(Participants& found, std::int64_t stride, std::int64_t inner) {
+    found.size *= inner;
+    found.base *= stride;
+    found.stride = stride;
+    found.inner = inner;
+    if (found.digits) {
+        for (Digit& digit : *found.digits) {
+            digit.stride *= stride;
+        }
+        if (inner > 1) {
+            const bool goes_on = !found.digits->empty() && found.digits->front().stride == inner;
+            if (goes_on) {
+                found.digits->front() = {1, found.digits->front().length * inner};
+            } else {
+                found.digits->insert(found.digits->begin(), {1, inner});
             }
         }
     }
-    return all;
-}
-
-DeviceGroups with_all_partitions(const DeviceGroups& groups, std::int64_t partitions) {
-    DeviceGroups all;
-    for (const auto& group : groups.groups) {
-        std::vector<std::int64_t>& whole = all.groups.emplace_back();
-        for (const std::int64_t replica : group) {
-            for (std::int64_t partition = 0; partition < partitions; ++partition) {
-                whole.push_back(replica * partitions + partition);
-            }
-        }
-    }
-    return all;
 }
 
 }  // namespace
@@ -99,78 +103,123 @@ GroupMode group_mode(const Instruction& collective) {
                                                               : GroupMode::whole_replicas;
 }
 
-NamedIds named_ids(const Module& module) {
-    NamedIds ids;
-    for (const Computation& computation : module.computations) {
-        for (const Instruction& each : computation.instructions) {
-            const auto pairs = each.find("source_target_pairs");
-            if (!pairs && !each.find("replica_groups")) {
+void read_members(Module& module) {
+    module.replicas = stated_in(module, "replica_count");
+    module.partitions = stated_in(module, "num_partitions");
+    if (std::int64_t all = module.replicas.value_or(1);
+        !multiply(all, module.partitions.value_or(1), kMostDevices)) {
+        throw sim::InputError(fmt::format("{} replicas of {} partitions are more than 16 million "
+                                          "devices",
+                                          *module.replicas, *module.partitions),
+                              {}, {module.file, module.line, 1});
+    }
+    std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> known;
+    std::int64_t listed = 0;
+    for (Computation& computation : module.computations) {
+        for (Instruction& each : computation.instructions) {
+            const std::string_view groups = each.find("replica_groups").value_or("");
+            const std::string_view pairs = each.find("source_target_pairs").value_or("");
+            if (groups.empty() && pairs.empty()) {
                 continue;
             }
-            try {
-                const std::int64_t named = std::max(written_groups(each).devices(),
-                                                    pairs ? most_of(read_pairs(*pairs)) : 0);
-                const GroupMode mode = group_mode(each);
-                std::int64_t& most = mode == GroupMode::devices      ? ids.devices
-                                     : mode == GroupMode::partitions ? ids.partitions
-                                                                     : ids.replicas;
-                most = std::max(most, named);
-            } catch (const sim::InputError& error) {
-                throw module.error(each, error.problem(), error.remedy());
+            const auto [entry, added] = known.try_emplace(
+                {groups, pairs}, static_cast<std::uint32_t>(module.members.size()));
+            if (added) {
+                try {
+                    module.members.push_back(read_written(groups, pairs));
+                } catch (const sim::InputError& error) {
+                    throw module.error(each, error.problem(), error.remedy());
+                }
+                const DeviceGroups& read = module.members.back().groups;
+                const auto letters = static_cast<std::int64_t>(groups.size());
+                listed += read.size == 0 && read.ids() > letters ? read.ids() : 0;
+                if (listed > kMostListed) {
+                    throw module.error(each, fmt::format("groups of no regular form, of more than "
+                                                         "{} devices with those before",
+                                                         kMostListed));
+                }
             }
+            each.members = entry->second;
+            const std::int64_t named = module.members[each.members].named;
+            const GroupMode mode = group_mode(each);
+            std::int64_t& most = mode == GroupMode::devices      ? module.ids.devices
+                                 : mode == GroupMode::partitions ? module.ids.partitions
+                                                                 : module.ids.replicas;
+            most = std::max(most, named);
         }
     }
-    return ids;
 }
 
 DeviceCounts device_counts(const Module& module, std::int64_t devices) {
     const NamedIds& ids = module.ids;
     const std::int64_t least =
         std::max({std::int64_t{1}, ids.replicas, ids.partitions, ids.devices, devices});
-    const auto replicas = stated_in(module, "replica_count");
-    const auto partitions = stated_in(module, "num_partitions");
-    if (replicas || partitions) {
-        const DeviceCounts counts{replicas.value_or(1), partitions.value_or(1), true};
-        return counts.devices() >= least && counts.devices() <= kMostCounted
-                   ? counts
-                   : DeviceCounts{1, std::min(std::max(least, counts.devices()), kMostCounted),
-                                  true};
+    if (module.replicas || module.partitions) {
+        const DeviceCounts counts{module.replicas.value_or(1), module.partitions.value_or(1), true};
+        return counts.devices() >= least ? counts : DeviceCounts{1, least, true};
     }
     const bool in_replicas =
         ids.replicas > 1 && least % ids.replicas == 0 && least / ids.replicas >= ids.partitions;
     return in_replicas ? DeviceCounts{ids.replicas, least / ids.replicas} : DeviceCounts{1, least};
 }
 
-DeviceGroups participants(const Instruction& collective, const DeviceCounts& counts) {
-    DeviceGroups groups = written_groups(collective);
+std::vector<std::int64_t> Participants::first() const {
+    std::vector<std::int64_t> all;
+    if (!digits) {
+        for (const std::int64_t id : listed) {
+            for (std::int64_t i = 0; i < inner; ++i) {
+                all.push_back(id * stride + i);
+            }
+        }
+        return all;
+    }
+    all = {base};
+    for (const Digit& digit : *digits) {
+        const std::size_t before = all.size();
+        for (std::int64_t i = 1; i < digit.length; ++i) {
+            for (std::size_t at = 0; at < before; ++at) {
+                all.push_back(all[at] + i * digit.stride);
+            }
+        }
+    }
+    return all;
+}
+
+Participants participants(const Module& module, const Instruction& collective,
+                          const DeviceCounts& counts) {
+    const DeviceGroups& groups = members_of(module, collective).groups;
     const GroupMode mode = group_mode(collective);
     const std::int64_t ids = ids_of(mode, counts);
-    const std::int64_t copies = counts.devices() / ids;
-    if (mode == GroupMode::devices || copies == 1 || !fits(groups, ids)) {
-        return groups;
+    const bool in_devices = mode == GroupMode::devices || ids == counts.devices() ||
+                            groups.devices() > ids || groups.ids() > ids;
+    Participants found;
+    found.everybody = groups.everybody() && (in_devices || mode == GroupMode::whole_replicas ||
+                                             (mode == GroupMode::replicas && !counts.stated));
+    const std::int64_t among = in_devices || found.everybody ? counts.devices() : ids;
+    found.digits = digits_of(groups, among);
+    found.size = groups.everybody() ? among : groups.first_size();
+    if (!groups.groups.empty()) {
+        found.base = std::ranges::min(groups.groups.front());
+        found.listed = found.digits ? std::vector<std::int64_t>{} : groups.groups.front();
     }
-    if (groups.groups.empty()) {
-        if (mode == GroupMode::whole_replicas || (mode == GroupMode::replicas && !counts.stated)) {
-            return groups;
-        }
-        std::vector<std::int64_t>& everybody = groups.groups.emplace_back();
-        for (std::int64_t id = 0; id < ids; ++id) {
-            everybody.push_back(id);
-        }
+    if (in_devices || found.everybody) {
+        return found;
     }
     switch (mode) {
         case GroupMode::replicas:
-            return copied(groups, counts.partitions, counts.partitions, 1);
+            spread(found, counts.partitions, 1);
+            break;
         case GroupMode::partitions:
-            return copied(groups, 1, counts.replicas, counts.partitions);
+            break;
         default:
-            return with_all_partitions(groups, counts.partitions);
+            spread(found, counts.partitions, counts.partitions);
     }
+    return found;
 }
 
-Pairs transfers(const Instruction& permute, const DeviceCounts& counts) {
-    const std::optional<std::string_view> text = permute.find("source_target_pairs");
-    const Pairs pairs = text ? read_pairs(*text) : Pairs{};
+DevicePairs transfers(const Module& module, const Instruction& permute,
+                      const DeviceCounts& counts) {
+    const DevicePairs& pairs = members_of(module, permute).pairs;
     const GroupMode mode = group_mode(permute);
     const std::int64_t ids = ids_of(mode, counts);
     const std::int64_t copies = counts.devices() / ids;
@@ -180,7 +229,7 @@ Pairs transfers(const Instruction& permute, const DeviceCounts& counts) {
     const bool replicas = mode == GroupMode::replicas;
     const std::int64_t stride = replicas ? counts.partitions : 1;
     const std::int64_t step = replicas ? 1 : counts.partitions;
-    Pairs all;
+    DevicePairs all;
     for (std::int64_t copy = 0; copy < copies; ++copy) {
         for (const auto& [from, to] : pairs) {
             all.emplace_back(from * stride + copy * step, to * stride + copy * step);
@@ -189,11 +238,14 @@ Pairs transfers(const Instruction& permute, const DeviceCounts& counts) {
     return all;
 }
 
-bool names_beyond(const Instruction& collective, const DeviceCounts& counts) {
-    const std::optional<std::string_view> pairs = collective.find("source_target_pairs");
+bool names_beyond(const Module& module, const Instruction& collective, const DeviceCounts& counts) {
     return counts.stated &&
-           std::max(written_groups(collective).devices(), pairs ? most_of(read_pairs(*pairs)) : 0) >
-               ids_of(group_mode(collective), counts);
+           members_of(module, collective).named > ids_of(group_mode(collective), counts);
+}
+
+bool moves(const Module& module, const Instruction& permute) {
+    return std::ranges::any_of(members_of(module, permute).pairs,
+                               [](const auto& pair) { return pair.first != pair.second; });
 }
 
 }  // namespace podsim::workloads::hlo

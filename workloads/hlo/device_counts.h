@@ -12,7 +12,7 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include "workloads/hlo/device_groups.h"
@@ -31,19 +31,35 @@ struct DeviceCounts {
     [[nodiscard]] std::int64_t devices() const { return replicas * partitions; }
 };
 
-/// Throws sim::InputError for groups and pairs that cannot be read.
-NamedIds named_ids(const Module& module);
+/// Reads who takes part in every collective (Module::members), which ids they name, and the counts of the header. Throws sim::InputError
+/// for what cannot be read, for counts that are no whole numbers of 1 to 16 million, and where meshes of no regular form list more than
+/// 1 million devices (kMostListed) in all.
+void read_members(Module& module);
 
 /// As the header states them: XLA writes a count that is not 1. Many dumps have none; there replicas and devices are as many as groups
 /// name, and `devices` where the user says more. If ids are beyond what is stated, all are devices' numbers: one replica of them.
 DeviceCounts device_counts(const Module& module, std::int64_t devices = 0);
 
-/// The groups in devices' numbers; empty where everybody is in one. Ids beyond the counts are taken as devices' numbers.
-DeviceGroups participants(const Instruction& collective, const DeviceCounts& counts);
+/// The groups of a collective in devices' numbers. Ids beyond the counts are taken as devices' numbers.
+struct Participants {
+    bool everybody = false;                    ///< all in one group, as an empty list says
+    std::optional<std::vector<Digit>> digits;  ///< nothing: the groups are not regular (digits_of)
+    std::int64_t size = 1;                     ///< members of the first group as written
+    std::int64_t base = 0;                     ///< its smallest one, where groups are regular
+    std::vector<std::int64_t> listed{};        ///< its ids as written, where they are not,
+    std::int64_t stride = 1;                   ///< of which one is so many devices from the next
+    std::int64_t inner = 1;                    ///< and each stands for so many that follow
+
+    /// Members of that group.
+    [[nodiscard]] std::vector<std::int64_t> first() const;
+};
+Participants participants(const Module& module, const Instruction& collective,
+                          const DeviceCounts& counts);
 /// From, to of a permute, likewise.
-std::vector<std::pair<std::int64_t, std::int64_t>> transfers(const Instruction& permute,
-                                                             const DeviceCounts& counts);
+DevicePairs transfers(const Module& module, const Instruction& permute, const DeviceCounts& counts);
 /// Ids are beyond what the header states.
-bool names_beyond(const Instruction& collective, const DeviceCounts& counts);
+bool names_beyond(const Module& module, const Instruction& collective, const DeviceCounts& counts);
+/// Some device sends to another.
+bool moves(const Module& module, const Instruction& permute);
 
 }  // namespace podsim::workloads::hlo

@@ -3,232 +3,53 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
+#include <optional>
 
-#include "workloads/hlo/text.h"
+#include "workloads/hlo/group_places.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
-constexpr std::int64_t kMostDevices = std::int64_t{1} << 24;
-
 using Numbers = std::vector<std::int64_t>;
 
-Numbers read_numbers(Text& text, std::string_view opening, std::string_view closing) {
-    Numbers all;
-    text.expect(opening);
-    while (!text.take(closing)) {
-        all.push_back(text.number());
-        if (!text.take(",")) {
-            text.expect(closing);
-            break;
+/// By ascending stride, joined where one goes on with another.
+std::vector<Digit> joined(std::vector<Digit> digits) {
+    std::ranges::sort(digits);
+    std::vector<Digit> all;
+    for (const Digit& digit : digits) {
+        if (digit.length == 1) {
+            continue;
         }
-    }
-    return all;
-}
-
-/// The product, of positive numbers. Throws sim::InputError where it is beyond what podsim takes.
-std::int64_t product(Text& text, const Numbers& factors) {
-    std::int64_t result = 1;
-    for (const std::int64_t factor : factors) {
-        if (factor < 1 || result > kMostDevices / factor) {
-            throw text.error("groups of less than 1 or more than 16 million devices");
-        }
-        result *= factor;
-    }
-    return result;
-}
-
-/// arange as `dims`, transposed by `order` (`T(1,0)`), flat.
-Numbers transposed(Text& text, const Numbers& dims, const Numbers& order) {
-    const std::int64_t count = product(text, dims);
-    std::vector<bool> seen(dims.size());
-    for (const std::int64_t axis : order) {
-        if (axis < 0 || axis >= static_cast<std::int64_t>(dims.size()) ||
-            seen[static_cast<std::size_t>(axis)]) {
-            throw text.error("a transposition that is none");
-        }
-        seen[static_cast<std::size_t>(axis)] = true;
-    }
-    if (order.size() != dims.size()) {
-        throw text.error("a transposition of fewer axes than there are");
-    }
-    Numbers strides(dims.size(), 1);
-    for (std::size_t i = dims.size(); i-- > 1;) {
-        strides[i - 1] = strides[i] * dims[i];
-    }
-    Numbers all{0};
-    all.reserve(static_cast<std::size_t>(count));
-    for (const std::int64_t axis : order) {
-        const auto at = static_cast<std::size_t>(axis);
-        Numbers next;
-        next.reserve(all.size() * static_cast<std::size_t>(dims[at]));
-        for (const std::int64_t base : all) {
-            for (std::int64_t i = 0; i < dims[at]; ++i) {
-                next.push_back(base + i * strides[at]);
-            }
-        }
-        all = std::move(next);
-    }
-    return all;
-}
-
-Numbers identity(std::size_t count) {
-    Numbers order(count);
-    std::iota(order.begin(), order.end(), 0);
-    return order;
-}
-
-DeviceGroups cut(const Numbers& flat, std::int64_t size) {
-    DeviceGroups all;
-    for (std::size_t i = 0; i < flat.size(); i += static_cast<std::size_t>(size)) {
-        all.groups.emplace_back(flat.begin() + static_cast<std::ptrdiff_t>(i),
-                                flat.begin() + static_cast<std::ptrdiff_t>(i) + size);
-    }
-    return all;
-}
-
-DeviceGroups read_iota(Text& text) {
-    const Numbers shape = read_numbers(text, "[", "]");
-    text.expect("<=");
-    const Numbers dims = read_numbers(text, "[", "]");
-    Numbers order = identity(dims.size());
-    if (text.take("T")) {
-        order = read_numbers(text, "(", ")");
-    }
-    if (shape.size() != 2 || product(text, shape) != product(text, dims)) {
-        throw text.error("groups [G,S] of another number of devices than follows");
-    }
-    return cut(transposed(text, dims, order), shape[1]);
-}
-
-std::string quoted(Text& text) {
-    text.expect("'");
-    std::string name(text.word());
-    text.expect("'");
-    return name;
-}
-
-DeviceGroups read_mesh(Text& text) {
-    struct Axis {
-        std::string name;
-        std::int64_t size = 1;
-    };
-    std::vector<Axis> axes;
-    Numbers dims;
-    text.expect("mesh");
-    text.expect("[");
-    while (!text.take("]")) {
-        Axis& axis = axes.emplace_back();
-        axis.name = quoted(text);
-        text.expect("=");
-        axis.size = text.number();
-        dims.push_back(axis.size);
-        text.take(",");
-    }
-    const std::int64_t count = product(text, dims);
-    Numbers ids = identity(static_cast<std::size_t>(count));
-    if (text.take(",")) {
-        text.expect("device_ids");
-        text.expect("=");
-        text.expect("(");
-        if (text.peek() == '[') {
-            const Numbers of = read_numbers(text, "[", "]");
-            Numbers order = identity(of.size());
-            if (text.take("T")) {
-                order = read_numbers(text, "(", ")");
-            }
-            ids = transposed(text, of, order);
-            text.expect(")");
+        if (!all.empty() && all.back().stride * all.back().length == digit.stride) {
+            all.back().length *= digit.length;
         } else {
-            ids.clear();
-            while (!text.take(")")) {
-                ids.push_back(text.number());
-                text.take(",");
-            }
-        }
-        if (static_cast<std::int64_t>(ids.size()) != count) {
-            throw text.error("another number of devices than the mesh has");
+            all.push_back(digit);
         }
     }
-    // Every axis is one dimension, or three where a part of it is named: what is before it, it, what is behind it.
-    struct Named {
-        std::string axis;
-        std::int64_t before = 1;
-        std::int64_t size = 0;  ///< 0: the whole axis
-    };
-    std::vector<Named> named;
-    text.expect("{");
-    while (!text.take("}")) {
-        Named& one = named.emplace_back();
-        one.axis = quoted(text);
-        if (text.take(":")) {
-            text.expect("(");
-            one.before = text.number();
-            text.expect(")");
-            one.size = text.number();
-        }
-        text.take(",");
+    return all;
+}
+
+/// A group that ends within a digit that it does not divide is no translate of the others.
+std::optional<std::vector<Digit>> digits_in_order(const DeviceGroups& all) {
+    Places places = places_of(all.order);
+    if (!cut_at(places, all.size)) {
+        return std::nullopt;
     }
-    Numbers fine;
-    std::vector<std::pair<std::size_t, std::size_t>> group_dims;  // of `named`, of `fine`
-    std::vector<bool> taken(named.size());
-    Numbers outside;
-    for (const Axis& axis : axes) {
-        std::int64_t done = 1;
-        while (done < axis.size) {
-            std::size_t next = named.size();
-            for (std::size_t i = 0; i < named.size(); ++i) {
-                if (named[i].axis == axis.name && !taken[i] && named[i].before >= done &&
-                    (next == named.size() || named[i].before < named[next].before)) {
-                    next = i;
-                }
-            }
-            const std::int64_t until = next == named.size() ? axis.size : named[next].before;
-            if (until % done != 0) {
-                throw text.error("parts of an axis that do not divide it");
-            }
-            if (until > done) {
-                outside.push_back(static_cast<std::int64_t>(fine.size()));
-                fine.push_back(until / done);
-                done = until;
-            }
-            if (next != named.size()) {
-                const std::int64_t size =
-                    named[next].size > 0 ? named[next].size : axis.size / done;
-                if (size < 1 || axis.size % (done * size) != 0) {
-                    throw text.error("a part of an axis that does not divide it");
-                }
-                taken[next] = true;
-                group_dims.emplace_back(next, fine.size());
-                fine.push_back(size);
-                done *= size;
-            }
-        }
-        for (std::size_t i = 0; i < named.size(); ++i) {
-            taken[i] = taken[i] || named[i].axis == axis.name;  // of an axis of one device
+    std::vector<Digit> digits;
+    for (const Place& place : places) {
+        if (place.at < all.size) {
+            digits.push_back({place.stride, place.length});
         }
     }
-    if (std::ranges::find(taken, false) != taken.end()) {
-        throw text.error("groups along an axis that the mesh does not have");
-    }
-    std::ranges::sort(group_dims);
-    Numbers order = outside;
-    std::int64_t size = 1;
-    for (const auto& [unused, dim] : group_dims) {
-        order.push_back(static_cast<std::int64_t>(dim));
-        size *= fine[dim];
-    }
-    Numbers flat = transposed(text, fine, order);
-    for (std::int64_t& id : flat) {
-        id = ids[static_cast<std::size_t>(id)];
-    }
-    return cut(flat, size);
+    return joined(std::move(digits));
 }
 
 }  // namespace
 
 std::int64_t DeviceGroups::devices() const {
+    if (size > 0) {
+        return ids();
+    }
     std::int64_t most = -1;
     for (const auto& group : groups) {
         for (const std::int64_t id : group) {
@@ -238,58 +59,37 @@ std::int64_t DeviceGroups::devices() const {
     return most + 1;
 }
 
-DeviceGroups read_groups(std::string_view written) {
-    Text text(written);
-    if (text.peek() == '[') {
-        return read_iota(text);
+std::int64_t DeviceGroups::ids() const {
+    if (size > 0) {
+        return ids_in(order);
     }
-    if (text.at("maximal_mesh")) {
-        text.expect("maximal_mesh");
-        text.expect("[");
-        text.expect("device_id");
-        text.expect("=");
-        return {{{text.number()}}};
-    }
-    if (text.at("mesh")) {
-        return read_mesh(text);
-    }
-    DeviceGroups all;
-    text.expect("{");
-    while (!text.take("}")) {
-        all.groups.push_back(read_numbers(text, "{", "}"));
-        for (const std::int64_t id : all.groups.back()) {
-            if (id < 0 || id >= kMostDevices) {
-                throw text.error("a group of devices below 0 or beyond 16 million");
-            }
-        }
-        text.take(",");
+    std::int64_t all = 0;
+    for (const auto& group : groups) {
+        all += static_cast<std::int64_t>(group.size());
     }
     return all;
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> read_pairs(std::string_view written) {
-    Text text(written);
-    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-    text.expect("{");
-    while (!text.take("}")) {
-        const Numbers pair = read_numbers(text, "{", "}");
-        if (pair.size() != 2 || pair[0] < 0 || pair[1] < 0 || pair[0] >= kMostDevices ||
-            pair[1] >= kMostDevices) {
-            throw text.error("a pair of devices is {from,to}");
-        }
-        pairs.emplace_back(pair[0], pair[1]);
-        text.take(",");
-    }
-    return pairs;
+std::int64_t DeviceGroups::first_size() const {
+    return groups.empty() ? size : static_cast<std::int64_t>(groups.front().size());
+}
+
+std::vector<std::vector<std::int64_t>> DeviceGroups::lists() const {
+    return size > 0 ? cut_up(counted(order), size).groups : groups;
 }
 
 std::optional<std::vector<Digit>> digits_of(const DeviceGroups& all, std::int64_t devices) {
-    if (all.groups.empty()) {
+    if (all.everybody()) {
         return devices > 1 ? std::vector<Digit>{{1, devices}} : std::vector<Digit>{};
+    }
+    if (all.ids() != devices) {
+        return std::nullopt;
+    }
+    if (all.size > 0) {
+        return digits_in_order(all);
     }
     Numbers first;
     std::vector<bool> seen(static_cast<std::size_t>(devices));
-    std::int64_t count = 0;
     std::vector<Numbers> sorted = all.groups;
     for (Numbers& group : sorted) {
         std::ranges::sort(group);
@@ -298,13 +98,12 @@ std::optional<std::vector<Digit>> digits_of(const DeviceGroups& all, std::int64_
                 return std::nullopt;
             }
             seen[static_cast<std::size_t>(id)] = true;
-            ++count;
         }
         if (!group.empty() && group.front() == 0) {
             first = group;
         }
     }
-    if (count != devices || first.empty()) {
+    if (first.empty()) {
         return std::nullopt;
     }
     // Greedily from the smallest stride: the set that the digits span must be the group of device 0.

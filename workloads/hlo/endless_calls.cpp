@@ -11,7 +11,9 @@ namespace podsim::workloads::hlo {
 namespace {
 
 constexpr int kDeepestCalls = 64;
-constexpr double kMostReached = 1e8;
+/// Each instruction counts once for every chain of calls that leads to it, as it does where totals are summed, and those of branches once
+/// more, where the longest of them is chosen. So many beyond those of the text take seconds.
+constexpr double kMostReached = 4e6;
 
 template <class Use>
 void for_each_call(const Computation& caller, const Use& use) {
@@ -28,6 +30,17 @@ sim::InputError error_at(const Module& module, std::uint32_t computation, const 
     const Computation& at = module.computations[computation];
     return sim::InputError(fmt::format("'{}' {}", at.name, what), {},
                            {module.file, at.line, at.column});
+}
+
+/// Instructions that the branches of conditionals reach.
+double in_branches(const Computation& computation, const std::vector<double>& reached) {
+    double sum = 0;
+    for (const Instruction& each : computation.instructions) {
+        for (const std::uint32_t callee : each.called) {
+            sum += each.opcode == "conditional" && callee != kNothing ? reached[callee] : 0;
+        }
+    }
+    return sum;
 }
 
 /// Of computations of which some have open calls, one that reaches itself by these: of its circle the first in the text.
@@ -70,6 +83,11 @@ void refuse_endless_calls(const Module& module) {
     }
     std::vector<int> depth(count);
     std::vector<double> reached(count);
+    double most = kMostReached;
+    for (const Computation& computation : module.computations) {
+        most += static_cast<double>(computation.instructions.size());
+    }
+    double whole = 0;
     for (std::size_t next = 0; next < order.size(); ++next) {
         const std::uint32_t at = order[next];
         reached[at] = static_cast<double>(module.computations[at].instructions.size());
@@ -81,8 +99,12 @@ void refuse_endless_calls(const Module& module) {
             throw error_at(module, at,
                            fmt::format("calls others more than {} deep", kDeepestCalls));
         }
-        if (reached[at] > kMostReached) {
-            throw error_at(module, at, "reaches more than 100 million instructions");
+        whole +=
+            in_branches(module.computations[at], reached) + (callers[at].empty() ? reached[at] : 0);
+        if (std::max(reached[at], whole) > most) {
+            throw error_at(module, at,
+                           fmt::format("reaches more than {:.0f} instructions{}", most,
+                                       reached[at] > most ? "" : " with those before it"));
         }
         for (const std::uint32_t caller : callers[at]) {
             if (--open[caller] == 0) {

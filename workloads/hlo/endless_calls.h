@@ -9,8 +9,9 @@
 
 namespace podsim::workloads::hlo {
 
-/// Throws sim::InputError, at a computation, for one that calls itself, for calls more than 64 deep and for more than 100 million
-/// instructions reached. What it lets through may be walked by recursion.
+/// Throws sim::InputError, at a computation, for one that calls itself, for calls more than 64 deep, and where 4 million instructions more
+/// than the text has are reached in all, those of branches counted once more for the choice of the longest. What it lets through may be
+/// walked by recursion over calls, once for each chain of them.
 void refuse_endless_calls(const Module& module);
 
 }  // namespace podsim::workloads::hlo

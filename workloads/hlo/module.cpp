@@ -68,11 +68,10 @@ std::string_view Instruction::op_name() const {
 }
 
 const Instruction* Computation::parameter(std::int64_t number) const {
-    const std::string wanted = std::to_string(number);
-    const auto found = std::ranges::find_if(instructions, [&](const Instruction& each) {
-        return each.opcode == "parameter" && each.literal == wanted;
-    });
-    return found == instructions.end() ? nullptr : &*found;
+    const auto found = std::ranges::lower_bound(parameters, number, {},
+                                                [](const auto& each) { return each.first; });
+    return found == parameters.end() || found->first != number ? nullptr
+                                                               : &instructions[found->second];
 }
 
 std::optional<std::string_view> Module::find(std::string_view key) const {
@@ -84,10 +83,18 @@ bool Module::is_scheduled() const {
 }
 
 std::optional<std::int64_t> Module::stated_devices() const {
-    if (!find("num_partitions") && !find("replica_count")) {
+    if (!partitions && !replicas) {
         return std::nullopt;
     }
     return device_counts(*this).devices();
+}
+
+std::vector<std::int64_t> Module::numbers(const Instruction& at, std::string_view key) const {
+    try {
+        return at.numbers(key);
+    } catch (const sim::InputError& wrong) {
+        throw error(at, fmt::format("{}: {}", key, wrong.problem()));
+    }
 }
 
 sim::InputError Module::error(const Instruction& at, const std::string& problem,

@@ -1,7 +1,9 @@
 #include "workloads/hlo/operands.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,24 +11,113 @@
 namespace podsim::workloads::hlo {
 namespace {
 
-/// Operands without which an instruction says nothing; of others any number is read.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 16> kLeastOperands{
-    {{"all-gather", 1},
-     {"all-reduce", 1},
-     {"all-to-all", 1},
-     {"collective-permute", 1},
-     {"compare", 1},
-     {"convolution", 2},
-     {"dot", 2},
-     {"dynamic-slice", 1},
-     {"dynamic-update-slice", 2},
-     {"gather", 1},
-     {"get-tuple-element", 1},
-     {"ragged-all-to-all", 2},
-     {"reduce", 1},
-     {"reduce-scatter", 1},
-     {"scatter", 3},
-     {"slice", 1}}};
+struct OperandCount {
+    std::string_view opcode;
+    std::size_t least = 1;
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+};
+
+/// Operands without which an instruction says nothing, and of those that pass one value on the only one; of others any number is read.
+/// An asynchronous form, `-start`, takes as many as its opcode; `-update` and `-done` take what was started.
+constexpr std::array<OperandCount, 81> kOperandCounts{{{"abs"},
+                                                       {"acos"},
+                                                       {"acosh"},
+                                                       {"add"},
+                                                       {"add-dependency"},
+                                                       {"all-gather"},
+                                                       {"all-reduce"},
+                                                       {"all-to-all"},
+                                                       {"and"},
+                                                       {"asin"},
+                                                       {"asinh"},
+                                                       {"atan2"},
+                                                       {"atanh"},
+                                                       {"bitcast", 1, 1},
+                                                       {"bitcast-convert", 1, 1},
+                                                       {"broadcast"},
+                                                       {"cbrt"},
+                                                       {"ceil"},
+                                                       {"clamp"},
+                                                       {"collective-broadcast"},
+                                                       {"collective-permute"},
+                                                       {"compare"},
+                                                       {"complex"},
+                                                       {"concatenate"},
+                                                       {"convert", 1, 1},
+                                                       {"convolution", 2},
+                                                       {"copy", 1, 1},
+                                                       {"cosh"},
+                                                       {"cosine"},
+                                                       {"divide"},
+                                                       {"domain"},
+                                                       {"dot", 2},
+                                                       {"dynamic-reshape"},
+                                                       {"dynamic-slice"},
+                                                       {"dynamic-update-slice", 2},
+                                                       {"erf"},
+                                                       {"exponential"},
+                                                       {"exponential-minus-one"},
+                                                       {"floor"},
+                                                       {"gather"},
+                                                       {"get-dimension-size"},
+                                                       {"get-tuple-element", 1, 1},
+                                                       {"imag"},
+                                                       {"is-finite"},
+                                                       {"log"},
+                                                       {"log-plus-one"},
+                                                       {"logistic"},
+                                                       {"maximum"},
+                                                       {"minimum"},
+                                                       {"multiply"},
+                                                       {"negate"},
+                                                       {"not"},
+                                                       {"opt-barrier", 1, 1},
+                                                       {"optimization-barrier", 1, 1},
+                                                       {"or"},
+                                                       {"pad"},
+                                                       {"power"},
+                                                       {"ragged-all-to-all", 2},
+                                                       {"ragged-dot", 3},
+                                                       {"real"},
+                                                       {"reduce"},
+                                                       {"reduce-precision"},
+                                                       {"reduce-scatter"},
+                                                       {"remainder"},
+                                                       {"reshape", 1, 1},
+                                                       {"reverse"},
+                                                       {"rsqrt"},
+                                                       {"scaled-dot", 2},
+                                                       {"scatter", 3},
+                                                       {"select"},
+                                                       {"set-dimension-size"},
+                                                       {"sign"},
+                                                       {"sine"},
+                                                       {"slice"},
+                                                       {"sqrt"},
+                                                       {"subtract"},
+                                                       {"tan"},
+                                                       {"tanh"},
+                                                       {"transpose"},
+                                                       {"while"},
+                                                       {"xor"}}};
+static_assert(std::ranges::is_sorted(kOperandCounts, {}, &OperandCount::opcode));
+
+/// Letters of a name of which those of instructions that stand as operands are made.
+constexpr std::size_t kMostLetters = 200;
+
+OperandCount operand_count(std::string_view opcode) {
+    for (const std::string_view end : {"-update", "-done"}) {
+        if (opcode.ends_with(end)) {
+            return {opcode, 1, 1};
+        }
+    }
+    if (opcode.ends_with("-start")) {
+        opcode.remove_suffix(std::string_view("-start").size());
+    }
+    const auto found = std::ranges::lower_bound(kOperandCounts, opcode, {}, &OperandCount::opcode);
+    return found != kOperandCounts.end() && found->opcode == opcode ? *found
+                                                                    : OperandCount{opcode, 0};
+}
 
 bool has_literal(const Instruction& instruction) {
     const std::string& opcode = instruction.opcode;
@@ -79,6 +170,11 @@ private:
             const bool by_name = text_.peek() == '%';
             name = text_.name();
             if (!by_name && text_.take("(")) {
+                if (outer_.name.size() > kMostLetters || name.size() > kMostLetters) {
+                    throw text_.error(fmt::format(
+                        "a name of more than {} letters with an instruction as an operand",
+                        kMostLetters));
+                }
                 inner_.push_back({.name = outer_.name + '.' + name,
                                   .opcode = std::move(name),
                                   .shape = std::move(shape),
@@ -106,8 +202,8 @@ private:
         text_.expect(")");
         Instruction ended = std::move(inner_.back());
         inner_.pop_back();
-        if (const std::string lack = lack_of_operands(ended); !lack.empty()) {
-            throw text_.error(lack);
+        if (const std::string wrong = wrong_operands(ended); !wrong.empty()) {
+            throw text_.error(wrong);
         }
         now().operands.push_back(static_cast<std::uint32_t>(computation_.instructions.size()));
         computation_.instructions.push_back(std::move(ended));
@@ -165,14 +261,13 @@ void read_operands(Text& text, Instruction& instruction, Computation& computatio
     Operands(text, instruction, computation, numbers).read();
 }
 
-std::string lack_of_operands(const Instruction& instruction) {
-    for (const auto& [opcode, least] : kLeastOperands) {
-        if (instruction.opcode == opcode && instruction.operands.size() < least) {
-            return fmt::format("'{}': {} of {} operands", instruction.name, opcode,
-                               instruction.operands.size());
-        }
-    }
-    return {};
+std::string wrong_operands(const Instruction& instruction) {
+    const OperandCount count = operand_count(instruction.opcode);
+    const std::size_t operands = instruction.operands.size();
+    return operands < count.least || operands > count.most
+               ? fmt::format("'{}': {} of {} operands", instruction.name, instruction.opcode,
+                             operands)
+               : std::string();
 }
 
 }  // namespace podsim::workloads::hlo

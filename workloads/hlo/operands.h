@@ -23,7 +23,7 @@ using InstructionNumbers = std::unordered_map<std::string, std::uint32_t>;
 void read_operands(Text& text, Instruction& instruction, Computation& computation,
                    InstructionNumbers& numbers);
 
-/// The problem of an instruction that has fewer operands than it says anything with; empty where it has enough.
-std::string lack_of_operands(const Instruction& instruction);
+/// The problem of an instruction that has fewer operands than it says anything with, or more than it takes; empty where it has enough.
+std::string wrong_operands(const Instruction& instruction);
 
 }  // namespace podsim::workloads::hlo

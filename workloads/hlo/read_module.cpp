@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fmt/format.h>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "workloads/hlo/device_counts.h"
@@ -29,6 +32,9 @@ constexpr std::array<std::string_view, 9> kCalls{"calls",
                                                  "select",
                                                  "scatter"};
 
+/// The longest of XLA has 29.
+constexpr std::size_t kLongestOpcode = 100;
+
 class Reader {
 public:
     Reader(std::string_view written, std::string file) : text_(written, file), written_(written) {
@@ -41,6 +47,7 @@ private:
     void skip_tables();
     void read_computation();
     bool read_instruction(Computation& computation, InstructionNumbers& numbers);
+    void index_parameters(Computation& computation);
     void read_attributes(std::vector<Attribute>& attributes);
     void resolve_calls();
     void find_entry();
@@ -69,7 +76,7 @@ Module Reader::read() {
     resolve_calls();
     refuse_endless_calls(module_);
     find_entry();
-    module_.ids = named_ids(module_);
+    read_members(module_);
     return std::move(module_);
 }
 
@@ -147,6 +154,7 @@ void Reader::read_computation() {
         throw sim::InputError(
             fmt::format("the computation '{}' has no instructions", computation.name), {}, start);
     }
+    index_parameters(computation);
     if (computation.root == kNothing) {
         computation.root = static_cast<std::uint32_t>(computation.instructions.size() - 1);
     }
@@ -154,6 +162,12 @@ void Reader::read_computation() {
     if (!computations_.emplace(computation.name, number).second) {
         throw sim::InputError(fmt::format("two computations are named '{}'", computation.name), {},
                               start);
+    }
+    if (entry && module_.entry != kNothing) {
+        throw sim::InputError(
+            fmt::format("'{}' is a second ENTRY; '{}' is the first", computation.name,
+                        module_.computations[module_.entry].name),
+            {}, start);
     }
     if (entry) {
         module_.entry = number;
@@ -181,8 +195,11 @@ bool Reader::read_instruction(Computation& computation, InstructionNumbers& numb
         text_.expect("=");
         instruction.shape = read_shape(text_);
         instruction.opcode = std::string(text_.word());
-        if (instruction.opcode.empty()) {
-            throw text_.error("expected an opcode");
+        if (instruction.opcode.empty() || instruction.opcode.size() > kLongestOpcode) {
+            throw text_.error(
+                instruction.opcode.empty()
+                    ? "expected an opcode"
+                    : fmt::format("an opcode of more than {} letters", kLongestOpcode));
         }
         text_.expect("(");
         read_operands(text_, instruction, computation, numbers);
@@ -196,19 +213,46 @@ bool Reader::read_instruction(Computation& computation, InstructionNumbers& numb
         }
         throw;
     }
-    if (const std::string lack = lack_of_operands(instruction); !lack.empty()) {
-        throw sim::InputError(lack, {}, mark);
+    if (const std::string wrong = wrong_operands(instruction); !wrong.empty()) {
+        throw sim::InputError(wrong, {}, mark);
     }
     const auto number = static_cast<std::uint32_t>(computation.instructions.size());
     if (!numbers.emplace(instruction.name, number).second) {
         throw sim::InputError(fmt::format("two instructions are named '{}'", instruction.name), {},
                               mark);
     }
+    if (root && computation.root != kNothing) {
+        throw sim::InputError(fmt::format("'{}' is a second ROOT", instruction.name), {}, mark);
+    }
     if (root) {
         computation.root = number;
     }
     computation.instructions.push_back(std::move(instruction));
     return true;
+}
+
+void Reader::index_parameters(Computation& computation) {
+    for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
+        const Instruction& each = computation.instructions[i];
+        if (each.opcode != "parameter") {
+            continue;
+        }
+        std::int64_t number = -1;
+        const char* const end = each.literal.data() + each.literal.size();
+        const auto [behind, failure] = std::from_chars(each.literal.data(), end, number);
+        if (failure != std::errc() || behind != end || number < 0) {
+            throw module_.error(each,
+                                fmt::format("a parameter of the number '{:.24}'", each.literal));
+        }
+        computation.parameters.emplace_back(number, i);
+    }
+    std::ranges::sort(computation.parameters);
+    const auto twice = std::ranges::adjacent_find(
+        computation.parameters, {}, [](const auto& parameter) { return parameter.first; });
+    if (twice != computation.parameters.end()) {
+        throw module_.error(computation.instructions[std::next(twice)->second],
+                            fmt::format("a second parameter of the number {}", twice->first));
+    }
 }
 
 void Reader::read_attributes(std::vector<Attribute>& attributes) {
@@ -229,6 +273,7 @@ void Reader::read_attributes(std::vector<Attribute>& attributes) {
 }
 
 void Reader::resolve_calls() {
+    std::unordered_set<std::string> missing;
     for (Computation& computation : module_.computations) {
         for (Instruction& instruction : computation.instructions) {
             for (const Attribute& attribute : instruction.attributes) {
@@ -244,7 +289,7 @@ void Reader::resolve_calls() {
                         instruction.called.push_back(found->second);
                     } else {
                         instruction.called.push_back(kNothing);
-                        if (std::ranges::find(module_.missing, name) == module_.missing.end()) {
+                        if (missing.insert(name).second) {
                             module_.missing.push_back(std::move(name));
                         }
                     }

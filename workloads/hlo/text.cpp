@@ -144,22 +144,29 @@ void Text::skip_line() {
     at_ = std::min(text_.find('\n', at_), text_.size());
 }
 
-int Text::line() const {
-    if (at_ < counted_to_) {
-        counted_to_ = 0;
-        lines_before_ = 0;
+/// Goes on from where lines were counted, forward or back, so that a line as long as the text costs no more than others.
+void Text::count_lines() const {
+    const std::size_t at = std::min(at_, text_.size());
+    const bool back = at < counted_to_;
+    const std::string_view between =
+        text_.substr(std::min(at, counted_to_), back ? counted_to_ - at : at - counted_to_);
+    const auto lines = static_cast<int>(std::ranges::count(between, '\n'));
+    lines_before_ += back ? -lines : lines;
+    if (lines > 0) {
+        const std::size_t before = text_.substr(0, at).rfind('\n');
+        line_start_ = before == std::string_view::npos ? 0 : before + 1;
     }
-    const std::string_view more = text_.substr(counted_to_, at_ - counted_to_);
-    lines_before_ += static_cast<int>(std::ranges::count(more, '\n'));
-    counted_to_ = at_;
+    counted_to_ = at;
+}
+
+int Text::line() const {
+    count_lines();
     return first_line_ + lines_before_;
 }
 
 sim::SourceMark Text::mark() const {
-    const std::size_t at = std::min(at_, text_.size());
-    const std::size_t before = text_.substr(0, at).rfind('\n');
-    const std::size_t start = before == std::string_view::npos ? 0 : before + 1;
-    return {file_, line(), static_cast<int>(at - start) + 1};
+    const int on = line();
+    return {file_, on, static_cast<int>(counted_to_ - line_start_) + 1};
 }
 
 sim::InputError Text::error(const std::string& problem, const std::string& remedy) const {

@@ -52,13 +52,15 @@ public:
 
 private:
     void skip_blanks();
+    void count_lines() const;
 
     std::string_view text_;
     std::string file_;
     int first_line_;
     std::size_t at_ = 0;
-    mutable std::size_t counted_to_ = 0;  ///< line() goes on from there
+    mutable std::size_t counted_to_ = 0;  ///< count_lines() goes on from there
     mutable int lines_before_ = 0;
+    mutable std::size_t line_start_ = 0;
 };
 
 }  // namespace podsim::workloads::hlo

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -43,27 +44,28 @@ std::optional<AttentionKernel> attention_of(const Computation& computation,
         return std::nullopt;
     }
     const Shape& q = *operands[0];
-    Shape k = *operands[1];
+    std::vector<std::int64_t> k = operands[1]->dims;
     const std::size_t last = q.dims.size() - 1;
-    if (k.dims.size() == q.dims.size() + 1 && k.dims[last - 1] == 2) {
-        k.dims.erase(k.dims.begin() + static_cast<std::ptrdiff_t>(last) - 1);  // k and v in one
+    if (k.size() == q.dims.size() + 1 && k[last - 1] == 2) {
+        k.erase(k.begin() + static_cast<std::ptrdiff_t>(last) - 1);  // k and v in one
     }
-    if (k.dims.size() != q.dims.size() || q.dims[last] != k.dims[last]) {
+    if (k.size() != q.dims.size() || q.dims[last] != k[last]) {
         return std::nullopt;
     }
     std::size_t positions = q.dims[last - 1] >= q.dims[last - 2] ? last - 1 : last - 2;
-    if ((q.dims[last - 1] == k.dims[last - 1]) != (q.dims[last - 2] == k.dims[last - 2])) {
-        positions = q.dims[last - 1] == k.dims[last - 1] ? last - 1 : last - 2;
+    if ((q.dims[last - 1] == k[last - 1]) != (q.dims[last - 2] == k[last - 2])) {
+        positions = q.dims[last - 1] == k[last - 1] ? last - 1 : last - 2;
     }
     AttentionKernel kernel;
     kernel.backward = has_any(names, std::array{"bwd", "backward", "dkv", "dq"});
     const std::string_view config = instruction.find("backend_config").value_or(std::string_view());
     constexpr std::string_view kMask = "mask_type = ";
     if (const std::size_t at = config.find(kMask); at != std::string_view::npos) {
-        kernel.causal = config.substr(at + kMask.size()).front() >= '2';
+        const std::string_view mask = config.substr(at + kMask.size());
+        kernel.causal = !mask.empty() && mask.front() >= '2';
     }
     kernel.queries = static_cast<double>(q.dims[positions]);
-    kernel.keys = static_cast<double>(k.dims[positions]);
+    kernel.keys = static_cast<double>(k[positions]);
     kernel.head = static_cast<double>(q.dims[last]);
     kernel.heads = q.elements() / (kernel.queries * kernel.head);
     kernel.dkv = has_any(names, std::array{"dkv"});

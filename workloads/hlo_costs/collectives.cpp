@@ -1,14 +1,14 @@
 #include "workloads/hlo_costs/collectives.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <map>
 #include <optional>
-#include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "workloads/hlo/device_counts.h"
 #include "workloads/hlo_costs/doing.h"
+#include "workloads/hlo_costs/on_device.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using Users = std::vector<std::vector<std::uint32_t>>;
 
 /// What a collective results in: of `-start` the part of its tuple that its end gives.
-Shape result_of(const Instruction& instruction) {
+const Shape& result_of(const Instruction& instruction) {
     const Shape& shape = instruction.shape;
     if (!is_start(instruction) || shape.kind != Shape::Kind::tuple || shape.parts.size() < 2 ||
         instruction.opcode == "all-reduce-start") {
@@ -25,171 +25,120 @@ Shape result_of(const Instruction& instruction) {
     return shape.parts[1];
 }
 
-Shape operands_of(const Computation& computation, const Instruction& instruction) {
-    Shape all;
-    all.kind = Shape::Kind::tuple;
-    for (const std::uint32_t operand : instruction.operands) {
-        all.parts.push_back(computation.instructions[operand].shape);
+/// Of the first so many.
+sim::Bytes stored_operands(const Computation& computation, const Instruction& instruction,
+                           std::size_t most) {
+    sim::Bytes sum;
+    for (std::size_t i = 0; i < std::min(most, instruction.operands.size()); ++i) {
+        sum += computation.instructions[instruction.operands[i]].shape.stored_bytes();
     }
-    return all;
+    return sum;
 }
+
+/// Of rows of so many numbers no two are equal.
+bool all_differ(std::vector<std::int64_t>& rows, std::size_t width) {
+    if (width == 1) {
+        std::ranges::sort(rows);
+        return std::ranges::adjacent_find(rows) == rows.end();
+    }
+    std::vector<std::span<const std::int64_t>> sorted;
+    for (std::size_t at = 0; at < rows.size(); at += width) {
+        sorted.emplace_back(rows.data() + at, width);
+    }
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+        return std::ranges::lexicographical_compare(a, b);
+    });
+    return std::ranges::adjacent_find(sorted, [](const auto& a, const auto& b) {
+               return std::ranges::equal(a, b);
+           }) == sorted.end();
+}
+
+}  // namespace
 
 /// A place that is worked out from the device's number.
-bool from_device_number(const Computation& computation, std::uint32_t number) {
-    std::vector<std::uint32_t> open{number};
-    std::vector<bool> seen(computation.instructions.size());
-    while (!open.empty()) {
-        const std::uint32_t at = open.back();
-        open.pop_back();
-        if (seen[at]) {
-            continue;
-        }
-        seen[at] = true;
-        const Instruction& instruction = computation.instructions[at];
-        if (instruction.opcode == "partition-id" || instruction.opcode == "replica-id") {
+bool Collectives::from_device_number(std::uint32_t number) {
+    const std::size_t count = computation_.instructions.size();
+    for (std::size_t i = from_device_number_.size(); i < count; ++i) {
+        const Instruction& at = computation_.instructions[i];
+        const bool follows = is_elementwise(at) || is_view(at) || at.opcode == "fusion";
+        from_device_number_.push_back(
+            at.opcode == "partition-id" || at.opcode == "replica-id" ||
+            (follows && std::ranges::any_of(at.operands, [&](std::uint32_t operand) {
+                 return from_device_number_[operand];
+             })));
+    }
+    return from_device_number_[number];
+}
+
+/// At a place that follows from the device's number, of which members of one group have different ones, or it is not known which.
+bool Collectives::is_placed(const Instruction& all_reduce, const Instruction& slice) {
+    const std::vector<std::uint32_t> places(slice.operands.begin() + 1, slice.operands.end());
+    if (std::ranges::none_of(places,
+                             [&](std::uint32_t place) { return from_device_number(place); })) {
+        return false;
+    }
+    const DeviceCounts counts = device_counts(module_);
+    OnDevice on_device(computation_, counts, all_reduce, budget_);
+    std::vector<std::size_t> numbers;
+    for (const std::uint32_t place : places) {
+        const auto number = on_device.add(place);
+        if (!number) {
             return true;
         }
-        if (is_elementwise(instruction) || is_view(instruction) || instruction.opcode == "fusion") {
-            open.insert(open.end(), instruction.operands.begin(), instruction.operands.end());
+        numbers.push_back(*number);
+    }
+    const Participants members = participants(module_, all_reduce, counts);
+    if (members.everybody) {
+        return true;
+    }
+    constexpr double kStepsOfMember = 20;  // to compare its place with others
+    budget_.spend(all_reduce, static_cast<double>(members.size) *
+                                  (static_cast<double>(on_device.steps()) +
+                                   kStepsOfMember * static_cast<double>(numbers.size())));
+    std::vector<std::int64_t> places_of_all;
+    std::vector<std::int64_t> values;
+    for (const std::int64_t device : members.first()) {
+        if (!on_device.run(device, values)) {
+            return true;
+        }
+        for (const std::size_t number : numbers) {
+            places_of_all.push_back(values[number]);
         }
     }
-    return false;
+    return all_differ(places_of_all, numbers.size());
 }
 
-/// What whole numbers are on one device, where they follow from the device's number.
-class OnDevice {
-public:
-    OnDevice(const Computation& computation, std::int64_t device, const DeviceCounts& counts)
-        : computation_(computation), device_(device), counts_(counts) {}
-
-    /// Nothing where it is not known how.
-    std::optional<std::int64_t> of(std::uint32_t number, int depth = 0) {
-        constexpr int kDeepest = 64;
-        if (const auto found = known_.find(number); found != known_.end()) {
-            return found->second;
-        }
-        const auto value = depth > kDeepest ? std::nullopt : worked_out(number, depth + 1);
-        known_[number] = value;
-        return value;
+/// All that reads it, through views and conversions, are dynamic-slices of 1/g of it; outside of fusions at the device's place.
+bool Collectives::is_reduce_scatter(const Instruction& instruction, bool in_fusion) {
+    const Shape& result = result_of(instruction);
+    if (result.kind != Shape::Kind::array) {
+        return false;
     }
-
-private:
-    std::optional<std::int64_t> worked_out(std::uint32_t number, int depth) {
-        const Instruction& at = computation_.instructions[number];
-        const std::string& opcode = at.opcode;
-        if (opcode == "partition-id") {
-            return numbers_all(counts_.partitions) ? device_ : device_ % counts_.partitions;
-        }
-        if (opcode == "replica-id") {
-            return numbers_all(counts_.replicas) ? device_ : device_ / counts_.partitions;
-        }
-        if (opcode == "constant") {
-            const std::vector<std::int64_t> one = list_in('{' + at.literal + '}');
-            return one.size() == 1 ? std::optional(one.front()) : std::nullopt;
-        }
-        if ((is_view(at) || opcode == "convert" || opcode == "copy") && at.operands.size() == 1) {
-            return of(at.operands[0], depth);
-        }
-        if (at.operands.size() != 2) {
-            return std::nullopt;
-        }
-        if (opcode == "dynamic-slice") {
-            // A table of places, by the device.
-            const auto index = of(at.operands[1], depth);
-            const std::vector<std::int64_t> table =
-                list_in(computation_.instructions[at.operands[0]].literal);
-            return index && *index >= 0 && *index < static_cast<std::int64_t>(table.size())
-                       ? std::optional(table[static_cast<std::size_t>(*index)])
-                       : std::nullopt;
-        }
-        const auto a = of(at.operands[0], depth);
-        const auto b = of(at.operands[1], depth);
-        constexpr std::int64_t kMost = std::int64_t{1} << 30;
-        if (!a || !b || std::abs(*a) > kMost || std::abs(*b) > kMost) {
-            return std::nullopt;
-        }
-        if (opcode == "add" || opcode == "subtract") {
-            return opcode == "add" ? *a + *b : *a - *b;
-        }
-        if (opcode == "multiply") {
-            return *a * *b;
-        }
-        if ((opcode == "divide" || opcode == "remainder") && *b > 0 && *a >= 0) {
-            return opcode == "divide" ? *a / *b : *a % *b;
-        }
-        return std::nullopt;
+    const Participants members = participants(module_, instruction, device_counts(module_));
+    const auto size = static_cast<double>(members.everybody ? module_.stated_devices().value_or(0)
+                                                            : members.size);
+    if (size <= 1) {
+        return false;
     }
-
-    /// Nothing says how many there are, so that the number is the device's.
-    [[nodiscard]] bool numbers_all(std::int64_t count) const {
-        return !counts_.stated && count == 1;
-    }
-
-    /// Of `{0, 8, 16}`; empty for what is no list of whole numbers, `{...}` of a constant that was left out among them.
-    static std::vector<std::int64_t> list_in(const std::string& literal) {
-        try {
-            return numbers_in(literal);
-        } catch (const sim::InputError&) {
-            return {};
-        }
-    }
-
-    const Computation& computation_;
-    const std::int64_t device_;
-    const DeviceCounts& counts_;
-    std::map<std::uint32_t, std::optional<std::int64_t>> known_;
-};
-
-/// Members of one group read different places, or it is not known which.
-bool places_differ(const Computation& computation, const Instruction& slice,
-                   const std::vector<std::int64_t>& group, const DeviceCounts& counts) {
-    std::set<std::vector<std::int64_t>> places;
-    for (const std::int64_t device : group) {
-        OnDevice on_device(computation, device, counts);
-        std::vector<std::int64_t> place;
-        for (std::size_t i = 1; i < slice.operands.size(); ++i) {
-            const auto one = on_device.of(slice.operands[i]);
-            if (!one) {
-                return true;
-            }
-            place.push_back(*one);
-        }
-        places.insert(std::move(place));
-    }
-    return places.size() == group.size();
-}
-
-/// All that reads `number`, through views and conversions, are dynamic-slices of 1/g of it; outside of fusions at the device's place.
-bool only_sliced(const Computation& computation, const Users& users, std::uint32_t number,
-                 double parts, double elements, bool in_fusion,
-                 const std::vector<std::int64_t>& group, const DeviceCounts& counts) {
-    std::vector<std::uint32_t> open{number};
-    std::vector<bool> seen(computation.instructions.size());
     bool sliced = false;
+    // Views have one operand each, so that none is met twice.
+    std::vector<std::uint32_t> open{
+        static_cast<std::uint32_t>(&instruction - computation_.instructions.data())};
     while (!open.empty()) {
         const std::uint32_t at = open.back();
         open.pop_back();
-        for (const std::uint32_t user : users[at]) {
-            const Instruction& reader = computation.instructions[user];
+        for (const std::uint32_t user : users_[at]) {
+            const Instruction& reader = computation_.instructions[user];
             if (reader.opcode == "dynamic-slice") {
-                const bool of_it = reader.operands.front() == at;
-                const bool part = reader.shape.elements() * parts == elements;
-                const bool placed =
-                    in_fusion || (places_differ(computation, reader, group, counts) &&
-                                  std::any_of(reader.operands.begin() + 1, reader.operands.end(),
-                                              [&](std::uint32_t place) {
-                                                  return from_device_number(computation, place);
-                                              }));
-                if (!of_it || !part || !placed) {
+                if (reader.operands.front() != at ||
+                    reader.shape.elements() * size != result.elements() ||
+                    !(in_fusion || is_placed(instruction, reader))) {
                     return false;
                 }
                 sliced = true;
             } else if (is_view(reader) || reader.opcode == "convert" || reader.opcode == "copy" ||
                        reader.opcode == "all-reduce-done") {
-                if (!seen[user]) {
-                    seen[user] = true;
-                    open.push_back(user);
-                }
+                open.push_back(user);
             } else {
                 return false;
             }
@@ -198,55 +147,26 @@ bool only_sliced(const Computation& computation, const Users& users, std::uint32
     return sliced;
 }
 
-bool is_reduce_scatter(const Module& module, const Computation& computation,
-                       const Instruction& instruction, const Users& users, bool in_fusion) {
-    if (base_opcode(instruction) != "all-reduce") {
-        return false;
-    }
-    const auto number = static_cast<std::uint32_t>(&instruction - computation.instructions.data());
-    const DeviceCounts counts = device_counts(module);
-    const DeviceGroups groups = participants(instruction, counts);
-    const std::vector<std::int64_t> group =
-        groups.groups.empty() ? std::vector<std::int64_t>{} : groups.groups.front();
-    const auto size = static_cast<double>(group.empty() ? module.stated_devices().value_or(0)
-                                                        : static_cast<std::int64_t>(group.size()));
-    const Shape result = result_of(instruction);
-    return size > 1 && result.kind == Shape::Kind::array &&
-           only_sliced(computation, users, number, size, result.elements(), in_fusion, group,
-                       counts);
-}
-
-FoundCollective found(const Module& module, const Computation& computation,
-                      const Instruction& instruction, const Users& users, bool in_fusion) {
-    FoundCollective one{.operation = operation_of(module, instruction),
+FoundCollective Collectives::found(const Instruction& instruction, bool in_fusion) {
+    FoundCollective one{.operation = operation_of(module_, instruction),
                         .at = &instruction,
                         .result = result_of(instruction).bytes()};
+    const bool first_alone =  // the others are the buffer that is written into, and places
+        (one.operation == collectives::Operation::permute && instruction.find("slice_sizes")) ||
+        instruction.opcode.starts_with("ragged");
     switch (one.operation) {
-        case collectives::Operation::reduce_scatter:
-            one.stored = operands_of(computation, instruction).stored_bytes();
-            break;
         case collectives::Operation::all_reduce:
             one.stored = result_of(instruction).stored_bytes();
-            if (is_reduce_scatter(module, computation, instruction, users, in_fusion)) {
+            if (is_reduce_scatter(instruction, in_fusion)) {
                 one.operation = collectives::Operation::reduce_scatter;
                 one.was_all_reduce = true;
             }
             break;
-        case collectives::Operation::permute: {
-            Shape operands = operands_of(computation, instruction);
-            if (instruction.find("slice_sizes") && !operands.parts.empty()) {
-                operands.parts.resize(
-                    1);  // the others are the buffer that is written into, and places
-            }
-            one.stored = operands.stored_bytes();
-            break;
-        }
+        case collectives::Operation::reduce_scatter:
+        case collectives::Operation::permute:
         case collectives::Operation::all_to_all:
-            one.stored = operands_of(computation, instruction).stored_bytes();
-            if (instruction.opcode.starts_with("ragged")) {
-                one.stored =
-                    computation.instructions[instruction.operands.front()].shape.stored_bytes();
-            }
+            one.stored = stored_operands(computation_, instruction,
+                                         first_alone ? 1 : instruction.operands.size());
             break;
         default:
             one.stored = result_of(instruction).stored_bytes();
@@ -255,23 +175,31 @@ FoundCollective found(const Module& module, const Computation& computation,
 }
 
 /// Those in what a fusion or a wrapper carries out.
-void append_inner(const Module& module, const Instruction& wrapper,
-                  std::vector<FoundCollective>& all) {
-    const Computation* const inner = carried_out(module, wrapper);
+void Collectives::append_inner(const Instruction& wrapper, std::vector<FoundCollective>& all) {
+    const Computation* const inner = carried_out(module_, wrapper);
     if (inner == nullptr) {
         return;
     }
-    const Users users = users_of(*inner);
+    std::optional<Users> users;  // where one is new
     for (const Instruction& each : inner->instructions) {
-        if (!is_collective_opcode(base_opcode(each))) {
-            append_inner(module, each, all);
+        const bool collective = is_collective_opcode(base_opcode(each));
+        if (!collective) {
+            append_inner(each, all);
         } else if (!is_done(each)) {
-            all.push_back(found(module, *inner, each, users, true));
+            auto known = known_.find(&each);
+            if (known == known_.end()) {
+                users = users ? std::move(users) : users_of(*inner);
+                known =
+                    known_
+                        .emplace(
+                            &each,
+                            Collectives(module_, *inner, *users, budget_, known_).found(each, true))
+                        .first;
+            }
+            all.push_back(known->second);
         }
     }
 }
-
-}  // namespace
 
 collectives::Operation operation_of(const Module& module, const Instruction& instruction) {
     const std::string_view opcode = base_opcode(instruction);
@@ -296,15 +224,13 @@ collectives::Operation operation_of(const Module& module, const Instruction& ins
     throw module.error(instruction, "podsim has no such collective");
 }
 
-std::vector<FoundCollective> collectives_of(const Module& module, const Computation& computation,
-                                            const Instruction& instruction, const Users& users) {
-    if (is_collective_opcode(base_opcode(instruction))) {
-        return is_done(instruction)
-                   ? std::vector<FoundCollective>{}
-                   : std::vector{found(module, computation, instruction, users, false)};
-    }
+std::vector<FoundCollective> Collectives::of(const Instruction& instruction) {
     std::vector<FoundCollective> all;
-    append_inner(module, instruction, all);
+    if (!is_collective_opcode(base_opcode(instruction))) {
+        append_inner(instruction, all);
+    } else if (!is_done(instruction)) {
+        all.push_back(found(instruction, false));
+    }
     return all;
 }
 

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "collectives/vocabulary/operation.h"
+#include "workloads/hlo/budget.h"
 #include "workloads/hlo/module.h"
 
 namespace podsim::workloads::hlo {
@@ -27,10 +29,38 @@ struct FoundCollective {
     bool was_all_reduce = false;  ///< written as an AllReduce, of use only as a ReduceScatter
 };
 
-/// `users`: of the computation (users_of).
-std::vector<FoundCollective> collectives_of(const Module& module, const Computation& computation,
-                                            const Instruction& instruction,
-                                            const std::vector<std::vector<std::uint32_t>>& users);
+/// What was found of collectives, each once however many fusions carry it out.
+using KnownCollectives = std::map<const Instruction*, FoundCollective>;
+
+/// Those of the instructions of one computation.
+class Collectives {
+public:
+    /// `users`: of the computation (users_of); it is kept by reference, as the others are.
+    Collectives(const Module& module, const Computation& computation,
+                const std::vector<std::vector<std::uint32_t>>& users, Budget& budget,
+                KnownCollectives& known)
+        : module_(module),
+          computation_(computation),
+          users_(users),
+          budget_(budget),
+          known_(known) {}
+
+    std::vector<FoundCollective> of(const Instruction& instruction);
+
+private:
+    [[nodiscard]] FoundCollective found(const Instruction& instruction, bool in_fusion);
+    bool is_reduce_scatter(const Instruction& instruction, bool in_fusion);
+    bool is_placed(const Instruction& all_reduce, const Instruction& slice);
+    bool from_device_number(std::uint32_t number);
+    void append_inner(const Instruction& wrapper, std::vector<FoundCollective>& all);
+
+    const Module& module_;
+    const Computation& computation_;
+    const std::vector<std::vector<std::uint32_t>>& users_;
+    Budget& budget_;
+    KnownCollectives& known_;
+    std::vector<bool> from_device_number_{};  ///< by instruction, where it was asked for
+};
 
 /// Throws sim::InputError where podsim has no such collective.
 collectives::Operation operation_of(const Module& module, const Instruction& instruction);

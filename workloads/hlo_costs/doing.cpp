@@ -53,11 +53,6 @@ bool ends_with(std::string_view text, std::string_view end) {
     return text.ends_with(end);
 }
 
-bool in_space(const Shape& shape, int space) {
-    return std::ranges::any_of(
-        arrays_of(shape), [&](const Shape* array) { return array->layout.memory_space == space; });
-}
-
 std::string_view target(const Instruction& instruction) {
     return instruction.text("custom_call_target");
 }
@@ -72,13 +67,13 @@ bool holds_collective(const Module& module, const Computation& computation) {
 
 /// Between HBM and the host: one end lies in the host's memory and the other does not.
 bool crosses_to_host(const Computation& computation, const Instruction& instruction) {
-    const bool result = in_space(instruction.shape, kHostSpace);
+    const bool result = instruction.shape.sums.at_host;
     const bool from = std::ranges::any_of(instruction.operands, [&](std::uint32_t operand) {
-        return in_space(computation.instructions[operand].shape, kHostSpace);
+        return computation.instructions[operand].shape.sums.at_host;
     });
     if (is_start(instruction)) {
         const std::string_view base = base_opcode(instruction);
-        const bool to = in_space(started(instruction), kHostSpace);
+        const bool to = started(instruction).sums.at_host;
         // Into a buffer at the host goes what does not lie there.
         return base == "dynamic-update-slice" || base == "async" ? to || from : to != from;
     }
@@ -205,7 +200,7 @@ HostWay way_of(const Instruction& instruction) {
         return instruction.opcode == "send" ? HostWay::to_host : HostWay::to_chip;
     }
     const Shape& result = is_start(instruction) ? started(instruction) : instruction.shape;
-    return in_space(result, kHostSpace) ? HostWay::to_host : HostWay::to_chip;
+    return result.sums.at_host ? HostWay::to_host : HostWay::to_chip;
 }
 
 std::vector<std::vector<std::uint32_t>> users_of(const Computation& computation) {

@@ -2,29 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "workloads/hlo_costs/attention_kernels.h"
 #include "workloads/hlo_costs/cost_estimate.h"
-#include "workloads/hlo_costs/traffic.h"
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
 using Users = std::vector<std::vector<std::uint32_t>>;
-
-/// Matmuls of an instruction and of what it carries out.
-void append_matmuls(const Module& module, const Computation& computation,
-                    const Instruction& instruction, std::vector<Matmul>& all) {
-    if (is_matmul(instruction)) {
-        all.push_back(matmul_of(module, computation, instruction));
-    }
-    if (const Computation* const inner = carried_out(module, instruction)) {
-        for (const Instruction& each : inner->instructions) {
-            append_matmuls(module, *inner, each, all);
-        }
-    }
-}
 
 double bytes_of_element(MatmulDtype dtype) {
     return dtype == MatmulDtype::bf16 ? 2 : 1;
@@ -70,34 +57,6 @@ void add_to(Compute& work, const Matmul& matmul) {
     work.dtype = matmul.dtype;
 }
 
-/// What one instruction computes, without HBM.
-void set_work(const Module& module, const Computation& computation, const Instruction& instruction,
-              const CostRules& rules, Item& item) {
-    if (const auto kernel = attention_of(computation, instruction)) {
-        item.work = attention_work(*kernel, rules);
-        return;
-    }
-    Compute& work = item.work;
-    append_matmuls(module, computation, instruction, item.matmuls);
-    for (const Matmul& matmul : item.matmuls) {
-        if (matmul.depthwise) {
-            work.vector += sim::Flops(matmul.flops());
-        } else {
-            add_to(work, matmul);
-        }
-    }
-    std::erase_if(item.matmuls, [](const Matmul& matmul) { return matmul.depthwise; });
-    work.vector += vector_of(module, computation, instruction);
-    if (const double given = given_flops(instruction, rules); given >= 0) {
-        work.flops = sim::Flops(given);
-        work.kernel = true;
-    } else if (const auto estimate = cost_estimate_of(instruction)) {
-        work.flops = sim::Flops(estimate->flops);
-        work.vector += sim::Flops(vector_unit::kTranscendental * estimate->transcendentals);
-        work.kernel = true;
-    }
-}
-
 /// By its own estimate, of which what lies in VMEM moves nothing.
 sim::Bytes estimated_bytes(const Computation& computation, const Instruction& instruction,
                            sim::Bytes estimate) {
@@ -119,14 +78,22 @@ void set_bytes(Compute& work, sim::Bytes bytes) {
     work.elementwise = work.kernel ? sim::Bytes() : sim::Bytes(std::max(0.0, bytes.value() - own));
 }
 
+}  // namespace
+
 class Items {
 public:
-    Items(const Module& module, const Computation& computation, const CostRules& rules)
-        : module_(module),
+    Items(ModuleItems& shared, const Computation& computation)
+        : module_(shared.module_),
           computation_(computation),
-          rules_(rules),
-          fuses_(!is_fused(module)),
-          users_(users_of(computation)) {}
+          rules_(shared.rules_),
+          shared_(shared),
+          users_(users_of(computation)),
+          collectives_(module_, computation, users_, shared.budget_, shared.collectives_) {
+        for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
+            const Instruction& at = computation.instructions[i];
+            behind_views_.push_back(renames(at) ? behind_views_[at.operands.front()] : i);
+        }
+    }
 
     std::vector<Item> list() {
         for (std::uint32_t i = 0; i < computation_.instructions.size(); ++i) {
@@ -135,7 +102,7 @@ public:
             if (doing == Doing::nothing) {
                 continue;
             }
-            if (fuses_ && doing == Doing::kernel && is_elementwise(at)) {
+            if (shared_.fuses_ && doing == Doing::kernel && is_elementwise(at)) {
                 open_.push_back(i);
                 continue;
             }
@@ -151,8 +118,8 @@ private:
         const Instruction& at = computation_.instructions[number];
         Item item{.doing = doing, .members = {number}};
         if (doing == Doing::kernel || doing == Doing::collective) {
-            item.collectives = collectives_of(module_, computation_, at, users_);
-            set_work(module_, computation_, at, rules_, item);
+            item.collectives = collectives_.of(at);
+            set_work(at, item);
             const bool alone = is_collective_opcode(base_opcode(at));
             const bool computes = doing == Doing::kernel || item.work.flops.value() > 0;
             if (!alone && computes) {
@@ -166,11 +133,11 @@ private:
         items_.push_back(std::move(item));
     }
 
-    [[nodiscard]] sim::Bytes bytes_of(const Instruction& at) const {
+    [[nodiscard]] sim::Bytes bytes_of(const Instruction& at) {
         const auto estimate = cost_estimate_of(at);
         return estimate && estimate->bytes && !attention_of(computation_, at)
                    ? estimated_bytes(computation_, at, sim::Bytes(*estimate->bytes))
-                   : hbm_of(module_, computation_, at);
+                   : shared_.traffic_.hbm_of(computation_, at);
     }
 
     [[nodiscard]] sim::Bytes moved_by(const Instruction& at) const {
@@ -184,12 +151,63 @@ private:
     [[nodiscard]] sim::Bytes prefetched_by(const Instruction& at) const {
         const Shape& result = started(at);
         const auto in_space = [](const Shape& shape) {
-            const std::vector<const Shape*> arrays = arrays_of(shape);
-            return !arrays.empty() && arrays.front()->layout.memory_space == kHbmSpace ? 1 : 0;
+            return shape.sums.first_space == kHbmSpace ? 1 : 0;
         };
         const int from =
             at.operands.empty() ? 0 : in_space(computation_.instructions[at.operands[0]].shape);
         return result.stored_bytes() * (in_space(result) + from);
+    }
+
+    /// Matmuls of an instruction and of what it carries out.
+    void append_matmuls(const Computation& computation, const Instruction& instruction,
+                        std::vector<Matmul>& all) {
+        if (is_matmul(instruction)) {
+            auto known = shared_.matmuls_.find(&instruction);
+            if (known == shared_.matmuls_.end()) {
+                known = shared_.matmuls_
+                            .emplace(&instruction,
+                                     matmul_of(module_, computation, instruction, shared_.budget_))
+                            .first;
+            }
+            all.push_back(known->second);
+        }
+        if (const Computation* const inner = carried_out(module_, instruction)) {
+            for (const Instruction& each : inner->instructions) {
+                append_matmuls(*inner, each, all);
+            }
+        }
+    }
+
+    /// What one instruction computes, without HBM.
+    void set_work(const Instruction& instruction, Item& item) {
+        if (const auto kernel = attention_of(computation_, instruction)) {
+            item.work = attention_work(*kernel, rules_);
+            return;
+        }
+        Compute& work = item.work;
+        append_matmuls(computation_, instruction, item.matmuls);
+        for (const Matmul& matmul : item.matmuls) {
+            if (matmul.depthwise) {
+                work.vector += sim::Flops(matmul.flops());
+            } else {
+                add_to(work, matmul);
+            }
+        }
+        std::erase_if(item.matmuls, [](const Matmul& matmul) { return matmul.depthwise; });
+        work.vector += vector_of(module_, computation_, instruction);
+        if (const double given = given_flops(instruction, rules_); given >= 0) {
+            work.flops = sim::Flops(given);
+            work.kernel = true;
+        } else if (const auto estimate = cost_estimate_of(instruction)) {
+            constexpr double kMost = 0x1p63;  // XLA keeps each in 64 bits
+            if (std::max({estimate->flops, estimate->transcendentals, estimate->bytes.value_or(0),
+                          estimate->remote_bytes}) >= kMost) {
+                throw module_.error(instruction, "a cost_estimate of 2^63 or more");
+            }
+            work.flops = sim::Flops(estimate->flops);
+            work.vector += sim::Flops(vector_unit::kTranscendental * estimate->transcendentals);
+            work.kernel = true;
+        }
     }
 
     /// The part that is written into a buffer; nothing where all of it is new.
@@ -216,7 +234,7 @@ private:
         };
         for (const std::uint32_t each : open_) {
             for (const std::uint32_t operand : computation_.instructions[each].operands) {
-                const std::uint32_t from = behind_views(operand);
+                const std::uint32_t from = behind_views_[operand];
                 if (parent.contains(from)) {
                     parent[root(from)] = root(each);
                 }
@@ -244,13 +262,6 @@ private:
                !at.operands.empty();
     }
 
-    [[nodiscard]] std::uint32_t behind_views(std::uint32_t number) const {
-        while (renames(computation_.instructions[number])) {
-            number = computation_.instructions[number].operands.front();
-        }
-        return number;
-    }
-
     [[nodiscard]] bool is_constant(std::uint32_t number) const {
         const Instruction& at = computation_.instructions[number];
         return at.opcode == "constant" || at.shape.elements() <= 1;
@@ -262,12 +273,12 @@ private:
         };
         Item item{.doing = Doing::kernel};
         sim::Bytes bytes;
-        std::vector<std::uint32_t> read;
+        std::set<std::uint32_t> read;
         for (const std::uint32_t member : members) {
             const Instruction& at = computation_.instructions[member];
             item.work.vector += vector_of(module_, computation_, at);
             for (std::size_t i = 0; i < at.operands.size(); ++i) {
-                const std::uint32_t operand = behind_views(at.operands[i]);
+                const std::uint32_t operand = behind_views_[at.operands[i]];
                 if (inside(operand) || is_constant(operand)) {
                     continue;
                 }
@@ -275,8 +286,7 @@ private:
                     bytes += i == 0 ? at.shape.stored_bytes() : sim::Bytes();
                 } else if (at.opcode == "dynamic-update-slice" && i == 0) {
                     continue;
-                } else if (std::ranges::find(read, operand) == read.end()) {
-                    read.push_back(operand);
+                } else if (read.insert(operand).second) {
                     bytes += in_hbm(computation_.instructions[operand].shape);
                 }
             }
@@ -293,29 +303,39 @@ private:
         }
     }
 
+    /// By the result, or by what is not inside, through other names. A name has one operand, so that none is met twice.
     template <class Inside>
     [[nodiscard]] bool is_read_outside(std::uint32_t number, const Inside& inside) const {
-        if (number == computation_.root) {
-            return true;
-        }
-        return std::ranges::any_of(users_[number], [&](std::uint32_t user) {
-            if (inside(user)) {
-                return false;
+        std::vector<std::uint32_t> open{number};
+        while (!open.empty()) {
+            const std::uint32_t at = open.back();
+            open.pop_back();
+            if (at == computation_.root) {
+                return true;
             }
-            return !renames(computation_.instructions[user]) || is_read_outside(user, inside);
-        });
+            for (const std::uint32_t user : users_[at]) {
+                if (inside(user)) {
+                    continue;
+                }
+                if (!renames(computation_.instructions[user])) {
+                    return true;
+                }
+                open.push_back(user);
+            }
+        }
+        return false;
     }
 
     const Module& module_;
     const Computation& computation_;
     const CostRules& rules_;
-    const bool fuses_;
+    ModuleItems& shared_;
     const Users users_;
+    Collectives collectives_;
+    std::vector<std::uint32_t> behind_views_;  ///< of each, the instruction whose name it is
     std::vector<std::uint32_t> open_;
     std::vector<Item> items_;
 };
-
-}  // namespace
 
 bool has_dq_kernel(const Module& module) {
     return std::ranges::any_of(module.computations, [](const Computation& computation) {
@@ -333,9 +353,19 @@ bool is_fused(const Module& module) {
     });
 }
 
-std::vector<Item> items_of(const Module& module, const Computation& computation,
-                           const CostRules& rules) {
-    return Items(module, computation, rules).list();
+ModuleItems::ModuleItems(const Module& module, const CostRules& rules)
+    : module_(module),
+      rules_(rules),
+      fuses_(!is_fused(module)),
+      budget_(module),
+      traffic_(module) {}
+
+const std::vector<Item>& ModuleItems::of(const Computation& computation) {
+    const auto [entry, added] = known_.try_emplace(&computation);
+    if (added) {
+        entry->second = Items(*this, computation).list();
+    }
+    return entry->second;
 }
 
 bool is_estimated(const Computation& computation, const Instruction& instruction,

@@ -8,13 +8,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "workloads/hlo/budget.h"
 #include "workloads/hlo/module.h"
 #include "workloads/hlo_costs/collectives.h"
 #include "workloads/hlo_costs/doing.h"
 #include "workloads/hlo_costs/matmuls.h"
+#include "workloads/hlo_costs/traffic.h"
 #include "workloads/program/step_program.h"
 
 namespace podsim::workloads::hlo {
@@ -43,9 +46,30 @@ bool has_dq_kernel(const Module& module);
 /// Whether anything in the module is a fusion.
 bool is_fused(const Module& module);
 
-/// In the order of the text; what does nothing is in none.
-std::vector<Item> items_of(const Module& module, const Computation& computation,
-                           const CostRules& rules);
+/// The items of a module's computations, each made when it is asked for, within one budget of work.
+class ModuleItems {
+public:
+    /// Both are kept by reference.
+    ModuleItems(const Module& module, const CostRules& rules);
+    ModuleItems(const ModuleItems&) = delete;
+    ModuleItems& operator=(const ModuleItems&) = delete;
+
+    /// In the order of the text; what does nothing is in none.
+    const std::vector<Item>& of(const Computation& computation);
+    [[nodiscard]] Budget& budget() { return budget_; }
+
+private:
+    friend class Items;
+
+    const Module& module_;
+    const CostRules& rules_;
+    const bool fuses_;  ///< what is elementwise: the module has no fusions
+    Budget budget_;
+    Traffic traffic_;
+    KnownCollectives collectives_;
+    std::map<const Instruction*, Matmul> matmuls_;
+    std::map<const Computation*, std::vector<Item>> known_;
+};
 
 /// A custom call whose FLOPs and bytes are its own estimate: neither given nor those of a kernel that is known.
 bool is_estimated(const Computation& computation, const Instruction& instruction,

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "workloads/hlo_costs/matmul_passes.h"
+#include "workloads/hlo_costs/windows.h"
 
 namespace podsim::workloads::hlo {
 namespace {
@@ -52,21 +54,27 @@ Matmul kind_of(const Module& module, const Instruction& at, const Shape& left, c
 double product_of(const Module& module, const Instruction& at, const Shape& shape,
                   const Dims& which) {
     double product = 1;
+    std::vector<bool> taken(shape.dims.size());
     for (const std::int64_t dim : which) {
         if (dim < 0 || dim >= static_cast<std::int64_t>(shape.dims.size())) {
             throw module.error(at, "a dimension that its operand does not have");
         }
+        if (taken[static_cast<std::size_t>(dim)]) {
+            throw module.error(at, fmt::format("the dimension {} of an operand twice", dim));
+        }
+        taken[static_cast<std::size_t>(dim)] = true;
         product *= static_cast<double>(shape.dims[static_cast<std::size_t>(dim)]);
     }
     return product;
 }
 
 Matmul dot(const Module& module, const Instruction& at, const Shape& left, const Shape& right) {
-    const Dims contracted = at.numbers("lhs_contracting_dims");
+    const Dims contracted = module.numbers(at, "lhs_contracting_dims");
     const double k = product_of(module, at, left, contracted);
-    const double batch = product_of(module, at, left, at.numbers("lhs_batch_dims"));
-    const double of_right = product_of(module, at, right, at.numbers("rhs_contracting_dims")) *
-                            product_of(module, at, right, at.numbers("rhs_batch_dims"));
+    const double batch = product_of(module, at, left, module.numbers(at, "lhs_batch_dims"));
+    const double of_right =
+        product_of(module, at, right, module.numbers(at, "rhs_contracting_dims")) *
+        product_of(module, at, right, module.numbers(at, "rhs_batch_dims"));
     const double of_left = k * batch;
     Matmul found = kind_of(module, at, left, right);
     found.shape = {.m = of_left > 0 ? left.elements() / of_left : 0,
@@ -80,18 +88,18 @@ Matmul dot(const Module& module, const Instruction& at, const Shape& left, const
 /// Groups along a dimension of the left operand: rows, the contraction or batches.
 Matmul ragged_dot(const Module& module, const Instruction& at, const Shape& left,
                   const Shape& right, const Shape& sizes) {
-    const Dims ragged = at.numbers("lhs_ragged_dims");
+    const Dims ragged = module.numbers(at, "lhs_ragged_dims");
     if (ragged.size() != 1) {
         throw module.error(at, "a ragged-dot has one ragged dimension");
     }
     product_of(module, at, left, ragged);  // it is one of the operand's
     Matmul found = dot(module, at, left, right);
     MatmulShape& shape = found.shape;
-    const double matrices = product_of(module, at, right, at.numbers("rhs_group_dims"));
+    const double matrices = product_of(module, at, right, module.numbers(at, "rhs_group_dims"));
     shape.n = matrices > 0 ? shape.n / matrices : 0;
     found.multiplications = shape.m * shape.k * shape.n * shape.count;
     const auto is_among = [&](const char* key) {
-        return std::ranges::count(at.numbers(key), ragged.front()) > 0;
+        return std::ranges::count(module.numbers(at, key), ragged.front()) > 0;
     };
     if (is_among("lhs_batch_dims")) {
         return found;
@@ -104,93 +112,6 @@ Matmul ragged_dot(const Module& module, const Instruction& at, const Shape& left
     return found;
 }
 
-/// One spatial dimension of a convolution's window.
-struct Window {
-    std::int64_t size = 1;
-    std::int64_t stride = 1;
-    std::int64_t pad_low = 0;
-    std::int64_t lhs_dilate = 1;
-    std::int64_t rhs_dilate = 1;
-};
-
-/// `1x3`, `0_1x2_2` (the first number of each), as far as they go.
-Dims numbers_by_dimension(std::string_view written) {
-    Dims all;
-    while (!written.empty()) {
-        std::int64_t value = 0;
-        const char* const end = written.data() + written.size();
-        const auto [behind, failure] = std::from_chars(written.data(), end, value);
-        if (failure != std::errc()) {
-            break;
-        }
-        all.push_back(value);
-        const std::size_t next = written.find('x');
-        if (next == std::string_view::npos) {
-            break;
-        }
-        written.remove_prefix(next + 1);
-    }
-    return all;
-}
-
-std::vector<Window> windows_of(const Instruction& at, std::size_t count) {
-    std::vector<Window> all(count);
-    std::string_view window = at.find("window").value_or(std::string_view());
-    const auto read = [&](std::string_view key, std::int64_t Window::*member) {
-        const std::size_t found = window.find(std::string(key) + "=");
-        if (found == std::string_view::npos) {
-            return;
-        }
-        std::string_view rest = window.substr(found + key.size() + 1);
-        rest = rest.substr(0, rest.find_first_of(" }"));
-        const Dims numbers = numbers_by_dimension(rest);
-        for (std::size_t i = 0; i < std::min(numbers.size(), count); ++i) {
-            all[i].*member = numbers[i];
-        }
-    };
-    read("size", &Window::size);
-    read("stride", &Window::stride);
-    read("pad", &Window::pad_low);
-    read("lhs_dilate", &Window::lhs_dilate);
-    read("rhs_dilate", &Window::rhs_dilate);
-    return all;
-}
-
-/// More positions are no program's.
-constexpr double kMostPositions = 1e8;
-
-void check(const Module& module, const Instruction& at, const Window& window, std::int64_t output) {
-    const bool sound =
-        window.size >= 1 && window.stride >= 1 && window.lhs_dilate >= 1 && window.rhs_dilate >= 1;
-    const double positions = static_cast<double>(output) *
-                             (window.lhs_dilate > 1 ? static_cast<double>(window.size) : 1);
-    if (!sound || positions > kMostPositions) {
-        throw module.error(at, "a window that no convolution has");
-    }
-}
-
-/// Pairs of an output position and a window position that meet an input.
-double meetings(const Window& window, std::int64_t input, std::int64_t output) {
-    const std::int64_t last = (input - 1) * window.lhs_dilate;
-    double count = 0;
-    for (std::int64_t o = 0; o < output; ++o) {
-        const std::int64_t base = o * window.stride - window.pad_low;
-        if (window.lhs_dilate == 1) {
-            // 0 <= base + w d <= last
-            const std::int64_t d = window.rhs_dilate;
-            const std::int64_t from = base >= 0 ? 0 : (-base + d - 1) / d;
-            const std::int64_t to = base > last ? -1 : std::min((last - base) / d, window.size - 1);
-            count += static_cast<double>(std::max<std::int64_t>(0, to - from + 1));
-            continue;
-        }
-        for (std::int64_t w = 0; w < window.size; ++w) {
-            const std::int64_t position = base + w * window.rhs_dilate;
-            count += position >= 0 && position <= last && position % window.lhs_dilate == 0;
-        }
-    }
-    return count;
-}
-
 /// Where a letter stands among the dimensions of a label, `b0f`.
 std::size_t place_of(const Module& module, const Instruction& at, std::string_view label,
                      char letter, const Shape& shape) {
@@ -201,13 +122,20 @@ std::size_t place_of(const Module& module, const Instruction& at, std::string_vi
     return place;
 }
 
-double group_count(const Instruction& at, std::string_view key) {
-    const Dims one = numbers_by_dimension(at.find(key).value_or("1"));
-    return one.empty() || one.front() < 1 ? 1 : static_cast<double>(one.front());
+double group_count(const Module& module, const Instruction& at, std::string_view key) {
+    const std::string_view written = at.find(key).value_or("1");
+    std::int64_t count = 0;
+    const char* const end = written.data() + written.size();
+    const auto [behind, failure] = std::from_chars(written.data(), end, count);
+    if (failure != std::errc() || behind != end || count < 1) {
+        throw module.error(
+            at, fmt::format("{}={:.24}, which is no whole number of at least 1", key, written));
+    }
+    return static_cast<double>(count);
 }
 
 Matmul convolution(const Module& module, const Instruction& at, const Shape& left,
-                   const Shape& right) {
+                   const Shape& right, Budget& budget) {
     const std::string_view labels = at.find("dim_labels").value_or(std::string_view());
     const std::size_t under = labels.find('_');
     const std::size_t arrow = labels.find("->");
@@ -222,21 +150,25 @@ Matmul convolution(const Module& module, const Instruction& at, const Shape& lef
         throw module.error(at, "dim_labels that do not fit the operands");
     }
     const auto length = [&](std::string_view label, char letter, const Shape& shape) {
-        return static_cast<double>(shape.dims[place_of(module, at, label, letter, shape)]);
+        return shape.dims[place_of(module, at, label, letter, shape)];
     };
-    MatmulShape shape{.m = length(lhs, 'b', left) / group_count(at, "batch_group_count"),
-                      .k = length(rhs, 'i', right),
-                      .n = length(out, 'f', at.shape)};
+    MatmulShape shape{.m = static_cast<double>(length(lhs, 'b', left)) /
+                           group_count(module, at, "batch_group_count"),
+                      .k = static_cast<double>(length(rhs, 'i', right)),
+                      .n = static_cast<double>(length(out, 'f', at.shape))};
+    const double feature_groups = group_count(module, at, "feature_group_count");
     double multiplications = shape.m * shape.k * shape.n;
-    const std::vector<Window> windows = windows_of(at, lhs.size() >= 2 ? lhs.size() - 2 : 0);
+    const std::vector<Window> windows =
+        windows_of(module, at, lhs.size() >= 2 ? lhs.size() - 2 : 0);
     for (std::size_t d = 0; d < windows.size(); ++d) {
         const char letter = static_cast<char>('0' + d);
-        const auto input = static_cast<std::int64_t>(length(lhs, letter, left));
-        const auto output = static_cast<std::int64_t>(length(out, letter, at.shape));
-        check(module, at, windows[d], output);
+        const std::int64_t input = length(lhs, letter, left);
+        const std::int64_t output = length(out, letter, at.shape);
+        check(module, at, windows[d], input, output);
+        budget.spend(at, meeting_steps(windows[d], output));
         const double met = meetings(windows[d], input, output);
         multiplications *= met;
-        if (output == 1) {
+        if (output <= 1) {
             shape.k *= met;
         } else if (met == static_cast<double>(output) && windows[d].size >= output) {
             shape.count *= met;  // each with weights of its own
@@ -247,7 +179,7 @@ Matmul convolution(const Module& module, const Instruction& at, const Shape& lef
     }
     Matmul found = kind_of(module, at, left, right);
     found.shape = shape;
-    found.depthwise = length(rhs, 'i', right) == 1 && group_count(at, "feature_group_count") > 1;
+    found.depthwise = length(rhs, 'i', right) == 1 && feature_groups > 1;
     found.multiplications = multiplications;
     return found;
 }
@@ -260,14 +192,14 @@ bool is_matmul(const Instruction& instruction) {
 }
 
 Matmul matmul_of(const Module& module, const Computation& computation,
-                 const Instruction& instruction) {
+                 const Instruction& instruction, Budget& budget) {
     if (instruction.operands.size() < 2) {
         throw module.error(instruction, "a matmul of fewer than two operands");
     }
     const Shape& left = computation.instructions[instruction.operands[0]].shape;
     const Shape& right = computation.instructions[instruction.operands[1]].shape;
     if (instruction.opcode == "convolution") {
-        return convolution(module, instruction, left, right);
+        return convolution(module, instruction, left, right, budget);
     }
     if (instruction.opcode == "ragged-dot") {
         if (instruction.operands.size() < 3) {

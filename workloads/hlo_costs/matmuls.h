@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/hlo/budget.h"
 #include "workloads/hlo/module.h"
 #include "workloads/program/step_program.h"
 
@@ -38,6 +39,6 @@ struct Matmul {
 bool is_matmul(const Instruction& instruction);
 /// Of an instruction that is one. Throws sim::InputError where its attributes do not fit its operands.
 Matmul matmul_of(const Module& module, const Computation& computation,
-                 const Instruction& instruction);
+                 const Instruction& instruction, Budget& budget);
 
 }  // namespace podsim::workloads::hlo

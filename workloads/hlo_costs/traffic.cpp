@@ -37,19 +37,44 @@ const Shape& shape_of(const Computation& computation, const Instruction& instruc
     return computation.instructions[instruction.operands[operand]].shape;
 }
 
+}  // namespace
+
+Traffic::Fused& Traffic::fused(const Computation& computation) {
+    const auto [entry, added] = known_.try_emplace(&computation);
+    Fused& made = entry->second;
+    if (added) {
+        made.users = users_of(computation);
+        made.read.resize(computation.instructions.size());
+        for (std::uint32_t i = 0; i < computation.instructions.size(); ++i) {
+            const Instruction& at = computation.instructions[i];
+            const bool view = is_view(at) && !at.operands.empty();
+            made.source.push_back(view ? made.source[at.operands.front()] : i);
+        }
+    }
+    return made;
+}
+
 /// What is read of a value within a fusion: all of it, but for slices, and for what is only written into.
-sim::Bytes read_of(const Module& module, const Computation& fused, std::uint32_t number) {
-    const Users users = users_of(fused);
-    const sim::Bytes whole = in_hbm(fused.instructions[number].shape);
+sim::Bytes Traffic::read_of(const Computation& computation, std::uint32_t number) {
+    std::optional<sim::Bytes>& known = fused(computation).read[number];
+    if (!known) {
+        known = read_by(computation, number);
+    }
+    return *known;
+}
+
+sim::Bytes Traffic::read_by(const Computation& computation, std::uint32_t number) {
+    const Users& users = fused(computation).users;
+    const sim::Bytes whole = in_hbm(computation.instructions[number].shape);
     sim::Bytes parts;
-    std::vector<std::uint32_t> open{number};  // it, and views of it
+    std::vector<std::uint32_t> open{number};  // it, and views of it, each of one value
     while (!open.empty()) {
         const std::uint32_t at = open.back();
         open.pop_back();
         for (const std::uint32_t user : users[at]) {
-            const Instruction& reader = fused.instructions[user];
+            const Instruction& reader = computation.instructions[user];
             const bool of_it = reader.operands.front() == at;
-            const Computation* const inner = carried_out(module, reader);
+            const Computation* const inner = carried_out(module_, reader);
             if (is_view(reader)) {
                 open.push_back(user);
             } else if (inner != nullptr) {
@@ -57,9 +82,8 @@ sim::Bytes read_of(const Module& module, const Computation& fused, std::uint32_t
                     const Instruction* const parameter =
                         inner->parameter(static_cast<std::int64_t>(i));
                     if (reader.operands[i] == at && parameter != nullptr) {
-                        parts += read_of(
-                            module, *inner,
-                            static_cast<std::uint32_t>(parameter - inner->instructions.data()));
+                        parts += read_of(*inner, static_cast<std::uint32_t>(
+                                                     parameter - inner->instructions.data()));
                     }
                 }
             } else if (reader.opcode == "dynamic-slice" || reader.opcode == "slice" ||
@@ -79,59 +103,45 @@ sim::Bytes read_of(const Module& module, const Computation& fused, std::uint32_t
 }
 
 /// What is written of a result that `number` makes within a fusion.
-sim::Bytes written_of(const Module& module, const Computation& fused, std::uint32_t number,
-                      const Shape& result) {
-    const Instruction* at = &fused.instructions[number];
-    while (is_view(*at) && !at->operands.empty()) {
-        at = &fused.instructions[at->operands.front()];
+sim::Bytes Traffic::written_of(const Computation& computation, std::uint32_t number,
+                               const Shape& result) {
+    const Instruction& at = computation.instructions[fused(computation).source[number]];
+    if (const Computation* const inner = carried_out(module_, at)) {
+        return written_of(*inner, inner->root, result);
     }
-    if (const Computation* const inner = carried_out(module, *at)) {
-        return written_of(module, *inner, inner->root, result);
+    if (at.opcode == "dynamic-update-slice") {
+        return std::min(in_hbm(result), shape_of(computation, at, 1).stored_bytes());
     }
-    if (at->opcode == "dynamic-update-slice") {
-        return std::min(in_hbm(result), shape_of(fused, *at, 1).stored_bytes());
-    }
-    return at->opcode == "parameter" ? sim::Bytes() : in_hbm(result);
+    return at.opcode == "parameter" ? sim::Bytes() : in_hbm(result);
 }
 
-sim::Bytes hbm_of_fusion(const Module& module, const Instruction& instruction,
-                         const Computation& computation, const Computation& fused) {
+sim::Bytes Traffic::of_fusion(const Instruction& instruction, const Computation& computation,
+                              const Computation& carried) {
     sim::Bytes bytes;
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
-        const Instruction* const parameter = fused.parameter(static_cast<std::int64_t>(i));
+        const Instruction* const parameter = carried.parameter(static_cast<std::int64_t>(i));
         const sim::Bytes whole = in_hbm(shape_of(computation, instruction, i));
         if (parameter == nullptr || whole.value() == 0) {
             bytes += whole;
             continue;
         }
-        const auto number = static_cast<std::uint32_t>(parameter - fused.instructions.data());
-        bytes += std::min(whole, read_of(module, fused, number));
+        const auto number = static_cast<std::uint32_t>(parameter - carried.instructions.data());
+        bytes += std::min(whole, read_of(carried, number));
     }
-    const Instruction& root = fused.root_instruction();
+    const Instruction& root = carried.root_instruction();
     const Shape& result = is_start(instruction) ? started(instruction) : instruction.shape;
     if (root.opcode == "tuple" && result.parts.size() == root.operands.size()) {
         for (std::size_t i = 0; i < root.operands.size(); ++i) {
-            bytes += written_of(module, fused, root.operands[i], result.parts[i]);
+            bytes += written_of(carried, root.operands[i], result.parts[i]);
         }
         return bytes;
     }
-    return bytes + written_of(module, fused, fused.root, result);
+    return bytes + written_of(carried, carried.root, result);
 }
 
-}  // namespace
-
-sim::Bytes in_hbm(const Shape& shape) {
-    sim::Bytes sum;
-    for (const Shape* const array : arrays_of(shape)) {
-        sum += array->layout.memory_space == kHbmSpace ? array->stored_bytes() : sim::Bytes();
-    }
-    return sum;
-}
-
-sim::Bytes hbm_of(const Module& module, const Computation& computation,
-                  const Instruction& instruction) {
-    if (const Computation* const fused = carried_out(module, instruction)) {
-        return hbm_of_fusion(module, instruction, computation, *fused);
+sim::Bytes Traffic::hbm_of(const Computation& computation, const Instruction& instruction) {
+    if (const Computation* const carried = carried_out(module_, instruction)) {
+        return of_fusion(instruction, computation, *carried);
     }
     const std::string& opcode = instruction.opcode;
     const sim::Bytes result = in_hbm(instruction.shape);

@@ -2,23 +2,23 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <optional>
 #include <set>
 
+#include "workloads/hlo/checked.h"
 #include "workloads/hlo_costs/doing.h"
 
 namespace podsim::workloads::hlo {
 namespace {
-
-using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 std::int64_t digit_at(std::int64_t device, const Digit& digit) {
     return device / digit.stride % digit.length;
 }
 
 /// The smallest range of strides in which two devices of any pair differ: all digits between them.
-std::optional<RankShift> as_shift(const Pairs& pairs, const std::vector<Digit>& digits,
-                                  std::int64_t devices) {
+std::optional<RankShift> as_shift(const DevicePairs& pairs, const std::vector<Digit>& digits,
+                                  std::int64_t devices, double& steps) {
     std::int64_t size = 1;
     for (const Digit& digit : digits) {
         size *= digit.length;
@@ -38,6 +38,7 @@ std::optional<RankShift> as_shift(const Pairs& pairs, const std::vector<Digit>& 
     };
     std::optional<std::int64_t> shift;
     for (const auto& [from, to] : pairs) {
+        ++steps;
         const std::int64_t by = ((rank(to) - rank(from)) % size + size) % size;
         if (outside(from) != outside(to) || (shift && *shift != by)) {
             return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<RankShift> as_shift(const Pairs& pairs, const std::vector<Digit>& 
 
 /// Strides at which the digits of pairs that differ begin and end, from the numbers alone: a shift by k along an axis of stride s
 /// moves by k s, and the last ones back by (n - k) s.
-std::optional<RankShift> shift_in(const Pairs& pairs, std::int64_t devices) {
+std::optional<RankShift> shift_in(const DevicePairs& pairs, std::int64_t devices, double& steps) {
     if (pairs.empty()) {
         return RankShift{};
     }
@@ -66,26 +67,34 @@ std::optional<RankShift> shift_in(const Pairs& pairs, std::int64_t devices) {
     if (forward.size() > 1 || backward.size() > 1) {
         return std::nullopt;
     }
+    std::vector<std::int64_t> divisors;  // ascending
+    for (std::int64_t each = 1; each <= devices; ++each) {
+        if (devices % each == 0) {
+            divisors.push_back(each);
+        }
+    }
+    steps += static_cast<double>(devices);
     const std::int64_t up = forward.empty() ? 0 : *forward.begin();
     const std::int64_t down = backward.empty() ? 0 : *backward.begin();
     std::vector<std::int64_t> lengths;  // of the ring, in device numbers: length x stride
     if (up > 0 && down > 0) {
         lengths = {up + down};
     } else {
-        for (std::int64_t ring = 2; ring <= devices; ++ring) {
-            if (devices % ring == 0 && ring > up + down) {
-                lengths.push_back(ring);
-            }
-        }
+        std::ranges::copy_if(divisors, std::back_inserter(lengths),
+                             [&](std::int64_t ring) { return ring > up + down; });
     }
     for (const std::int64_t ring : lengths) {
-        for (std::int64_t stride = ring; stride >= 1; --stride) {
-            const bool fits = devices % ring == 0 && ring % stride == 0 && ring / stride > 1 &&
-                              (up + down) % stride == 0 && up % stride == 0;
-            if (!fits) {
+        if (devices % ring != 0) {
+            continue;
+        }
+        for (auto at = divisors.rbegin(); at != divisors.rend(); ++at) {
+            const std::int64_t stride = *at;
+            ++steps;
+            if (stride >= ring || ring % stride != 0 || (up + down) % stride != 0 ||
+                up % stride != 0) {
                 continue;
             }
-            if (auto found = as_shift(pairs, {{stride, ring / stride}}, devices)) {
+            if (auto found = as_shift(pairs, {{stride, ring / stride}}, devices, steps)) {
                 return found;
             }
         }
@@ -111,7 +120,10 @@ DeviceAxes::DeviceAxes(const Module& module, std::int64_t devices,
     }
     std::int64_t product = 1;
     for (const auto& [name, size] : axes) {
-        product *= size;
+        if (!multiply(product, size)) {
+            throw sim::InputError(
+                fmt::format("the mesh has 2^63 devices or more, the module runs on {}", devices));
+        }
     }
     if (product != devices) {
         throw sim::InputError(
@@ -123,16 +135,26 @@ DeviceAxes::DeviceAxes(const Module& module, std::int64_t devices,
 void DeviceAxes::cut(const Module& module, std::vector<std::pair<std::string, std::int64_t>> axes) {
     std::set<std::int64_t> cuts{1, devices_};
     const Instruction* last = nullptr;
+    Budget budget(module);
+    std::map<std::pair<std::uint32_t, GroupMode>, RankShift> known;
     for (const Computation& computation : module.computations) {
         for (const Instruction& each : computation.instructions) {
             if (!is_collective_opcode(base_opcode(each)) || is_done(each)) {
                 continue;
             }
-            const std::set<std::int64_t> before = cuts;
-            add_cuts(each.find("source_target_pairs") ? shift_of(module, each).digits
-                                                      : group_of(module, each),
-                     cuts);
-            last = cuts == before ? last : &each;
+            const std::size_t before = cuts.size();
+            if (each.find("source_target_pairs")) {
+                const std::pair key(each.members, group_mode(each));
+                auto found = known.find(key);
+                if (found == known.end()) {
+                    found = known.emplace(key, read_shift(module, each, budget)).first;
+                }
+                shifts_[&each] = found->second;
+                add_cuts(found->second.digits, cuts);
+            } else {
+                add_cuts(group_of(module, each), cuts);
+            }
+            last = cuts.size() == before ? last : &each;
         }
     }
     std::int64_t stride = devices_;
@@ -195,8 +217,9 @@ std::vector<std::string> DeviceAxes::names_of(const std::vector<Digit>& digits) 
 }
 
 std::vector<Digit> DeviceAxes::group_of(const Module& module, const Instruction& at) const {
-    if (auto digits = digits_of(participants(at, counts_), devices_)) {
-        return *digits;
+    if (auto found = participants(module, at, counts_);
+        found.digits && counts_.devices() == devices_) {
+        return *std::move(found.digits);
     }
     throw module.error(at,
                        fmt::format("its groups are not regular among {} devices: {:.60}", devices_,
@@ -205,7 +228,18 @@ std::vector<Digit> DeviceAxes::group_of(const Module& module, const Instruction&
 }
 
 RankShift DeviceAxes::shift_of(const Module& module, const Instruction& at) const {
-    if (auto shift = shift_in(transfers(at, counts_), devices_)) {
+    const auto found = shifts_.find(&at);
+    Budget budget(module);
+    return found != shifts_.end() ? found->second : read_shift(module, at, budget);
+}
+
+RankShift DeviceAxes::read_shift(const Module& module, const Instruction& at,
+                                 Budget& budget) const {
+    const DevicePairs pairs = transfers(module, at, counts_);
+    double steps = static_cast<double>(pairs.size());
+    const std::optional<RankShift> shift = shift_in(pairs, devices_, steps);
+    budget.spend(at, steps);
+    if (shift) {
         return *shift;
     }
     throw module.error(at,

@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "workloads/hlo/budget.h"
 #include "workloads/hlo/device_counts.h"
 #include "workloads/hlo/module.h"
 
@@ -31,8 +33,8 @@ struct RankShift {
 
 class DeviceAxes {
 public:
-    /// `axes`: of the user's mesh, name and size, slowest first; none: one axis of all. Throws sim::InputError where they are not as many devices,
-    /// or where groups do not lie along any mesh of nested axes.
+    /// `axes`: of the user's mesh, name and size, slowest first; none: one axis of all. The module has to outlive it. Throws sim::InputError
+    /// where they are not as many devices, and where groups are not regular or do not lie along any mesh of nested axes.
     DeviceAxes(const Module& module, std::int64_t devices,
                std::vector<std::pair<std::string, std::int64_t>> axes);
 
@@ -51,11 +53,14 @@ public:
 
 private:
     void cut(const Module& module, std::vector<std::pair<std::string, std::int64_t>> axes);
+    [[nodiscard]] RankShift read_shift(const Module& module, const Instruction& at,
+                                       Budget& budget) const;
 
     std::int64_t devices_;
     DeviceCounts counts_;
     std::vector<DeviceAxis> axes_;
     std::vector<std::vector<std::size_t>> parts_;
+    std::map<const Instruction*, RankShift> shifts_;  ///< of the permutes of the module
 };
 
 }  // namespace podsim::workloads::hlo

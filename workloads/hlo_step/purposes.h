@@ -22,15 +22,16 @@ public:
     [[nodiscard]] Purpose of(std::uint32_t instruction, const FoundCollective& collective) const;
 
 private:
-    [[nodiscard]] bool is_weight(std::uint32_t instruction) const;
     [[nodiscard]] bool only_moves(const Instruction& instruction) const;
-    [[nodiscard]] bool leads_to_matmul(std::uint32_t instruction) const;
     [[nodiscard]] bool multiplies(const Instruction& instruction) const;
 
     const Module& module_;
     const Computation& computation_;
     const Passes& passes_;
-    std::vector<std::vector<std::uint32_t>> users_;
+    std::vector<bool>
+        from_parameter_;  ///< a parameter, or made of one by moves alone, by first operands
+    std::vector<bool>
+        to_matmul_;  ///< of what reads it, or what reads that, something multiplies or calls
 };
 
 }  // namespace podsim::workloads::hlo

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "workloads/hlo/device_counts.h"
 #include "workloads/hlo_costs/attention_kernels.h"
@@ -31,23 +32,92 @@ bool runs_kernels(const Computation& computation) {
     });
 }
 
+using KnownFacts = std::map<const Computation*, std::vector<ItemFacts>>;
+
+/// Of the items of one module's computations, for so many devices.
+class Facts {
+public:
+    Facts(const Module& module, const CostRules& rules, const Passes& passes, std::int64_t devices)
+        : module_(module),
+          rules_(rules),
+          passes_(passes),
+          devices_(devices),
+          counts_(device_counts(module, devices)) {}
+
+    [[nodiscard]] ItemFacts of(const Computation& computation, const Item& item) const {
+        const Instruction& at = computation.instructions[item.members.back()];
+        ItemFacts facts;
+        facts.custom_call = at.opcode == "custom-call";
+        facts.target = facts.custom_call ? at.text("custom_call_target") : std::string_view();
+        if (item.doing == Doing::host_copy || item.doing == Doing::loop ||
+            item.doing == Doing::call || item.doing == Doing::branches) {
+            return facts;
+        }
+        for (const FoundCollective& collective : item.collectives) {
+            facts.collectives.push_back(collective_facts(collective));
+        }
+        facts.pass = passes_.of(at);
+        facts.attention = attention_of(computation, at).has_value();
+        if (is_estimated(computation, at, rules_)) {
+            facts.estimate = cost_estimate_of(at);
+        }
+        facts.unknown_call = is_unknown_call(computation, at, rules_);
+        facts.unknown_opcodes = unknown_opcodes(module_, at);
+        return facts;
+    }
+
+private:
+    [[nodiscard]] ItemFacts::Collective collective_facts(const FoundCollective& collective) const {
+        double size = static_cast<double>(devices_);
+        std::string groups = "pairs";
+        if (collective.operation != collectives::Operation::permute) {
+            const Participants members = participants(module_, *collective.at, counts_);
+            size = static_cast<double>(members.everybody ? devices_ : members.size);
+            groups = members.digits ? iota_text(*members.digits, devices_) : "irregular";
+        }
+        return {
+            .key = {std::string(collectives::to_string(collective.operation)), std::move(groups)},
+            .result = collective.result,
+            .parts = collective.was_all_reduce ? size : 1,
+            .received = received(collective, size),
+            .was_all_reduce = collective.was_all_reduce,
+            .beyond = names_beyond(module_, *collective.at, counts_)};
+    }
+
+    [[nodiscard]] sim::Bytes received(const FoundCollective& collective, double size) const {
+        const double others = size > 0 ? (size - 1) / size : 0;
+        switch (collective.operation) {
+            case collectives::Operation::all_reduce:
+                return collective.stored * 2 * others;
+            case collectives::Operation::permute:
+                return moves(module_, *collective.at) ? collective.stored : sim::Bytes();
+            case collectives::Operation::broadcast:
+                return size > 1 ? collective.stored : sim::Bytes();
+            default:
+                return collective.stored * others;
+        }
+    }
+
+    const Module& module_;
+    const CostRules& rules_;
+    const Passes& passes_;
+    const std::int64_t devices_;
+    const DeviceCounts counts_;
+};
+
 class Sum {
 public:
+    /// `known`: facts for the same devices.
+    Sum(const Module& module, const CostRules& rules, const Passes& passes, std::int64_t devices,
+        ModuleRun& run, KnownFacts& known)
+        : module_(module), run_(run), make_(module, rules, passes, devices), known_(known) {
+        totals_.devices = devices;
+    }
+
     /// Of one computation alone.
     Totals of(const Computation& computation) {
         add(computation, 1);
         return std::move(totals_);
-    }
-
-    Sum(const Module& module, const CostRules& rules, const GivenTrips& given, const Passes& passes,
-        std::int64_t devices, LongestBranches& branches)
-        : module_(module),
-          rules_(rules),
-          given_(given),
-          passes_(passes),
-          branches_(branches),
-          counts_(device_counts(module, devices)) {
-        totals_.devices = devices;
     }
 
     Totals whole() {
@@ -62,18 +132,18 @@ public:
             }
             add(computation, 1);
         }
-        std::ranges::sort(totals_.unknown_calls);
-        totals_.unknown_calls.erase(
-            std::unique(totals_.unknown_calls.begin(), totals_.unknown_calls.end()),
-            totals_.unknown_calls.end());
+        totals_.unknown_calls.assign(unknown_calls_.begin(), unknown_calls_.end());
         return std::move(totals_);
     }
 
 private:
-    const std::vector<Item>& items(const Computation& computation) {
-        const auto [entry, added] = items_.try_emplace(&computation);
+    const std::vector<ItemFacts>& facts(const Computation& computation,
+                                        const std::vector<Item>& items) {
+        const auto [entry, added] = known_.try_emplace(&computation);
         if (added) {
-            entry->second = items_of(module_, computation, rules_);
+            for (const Item& item : items) {
+                entry->second.push_back(make_.of(computation, item));
+            }
         }
         return entry->second;
     }
@@ -85,7 +155,10 @@ private:
                             return (each.opcode == "send" || each.opcode == "recv") &&
                                    each.find("is_host_transfer") != "true";
                         }));
-        for (const Item& item : items(computation)) {
+        const std::vector<Item>& items = run_.items(computation);
+        const std::vector<ItemFacts>& of_items = facts(computation, items);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const Item& item = items[i];
             const Instruction& at = computation.instructions[item.members.back()];
             switch (item.doing) {
                 case Doing::loop:
@@ -101,10 +174,10 @@ private:
                 case Doing::host_copy:
                     totals_.host_copies += times;
                     totals_.host_bytes += item.bytes * times;
-                    count_custom_call(at, times);
+                    count_custom_call(at, of_items[i], times);
                     break;
                 default:
-                    add_item(computation, item, times);
+                    add_item(at, item, of_items[i], times);
             }
         }
     }
@@ -116,7 +189,12 @@ private:
     }
 
     void add_loop(const Computation& computation, const Instruction& at, double times) {
-        const std::int64_t trips = trips_or_error(module_, computation, at, given_);
+        constexpr double kStepsOfRow = 5000;  // of the answer
+        run_.budget().spend(at, kStepsOfRow + 10 * static_cast<double>(at.name.size()));
+        const std::int64_t trips = run_.trips(computation, at);
+        if (times * (static_cast<double>(trips) + 1) >= kMostRuns) {
+            throw module_.error(at, "with the loops around it, it goes round 2^63 times or more");
+        }
         totals_.loops.push_back({at.name, trips, times, at.line});
         const LoopParts parts = parts_of(module_, at);
         if (parts.condition != nullptr) {
@@ -128,15 +206,15 @@ private:
     }
 
     void add_longest_branch(const Instruction& at, double times) {
-        if (const auto branch = branches_.of(at)) {
+        if (const auto branch = run_.branch(at)) {
             add_called(at, *branch, times);
         }
     }
 
-    void add_item(const Computation& computation, const Item& item, double times) {
-        const Instruction& at = computation.instructions[item.members.back()];
-        for (const FoundCollective& collective : item.collectives) {
-            add_collective(at, collective, times);
+    void add_item(const Instruction& at, const Item& item, const ItemFacts& facts, double times) {
+        const std::string pass(to_string(facts.pass));
+        for (const ItemFacts::Collective& collective : facts.collectives) {
+            add_collective(collective, pass, times);
         }
         if (item.doing == Doing::prefetch) {
             totals_.hbm += item.bytes * times;
@@ -144,29 +222,24 @@ private:
         }
         totals_.hbm += item.work.hbm * times;
         totals_.vector += item.work.vector * times;
-        const std::string pass(to_string(passes_.of(at)));
         if (item.work.flops.value() > 0) {
             totals_.flops_by_pass[pass] += item.work.flops * times;
         }
-        if (attention_of(computation, at)) {
+        if (facts.attention) {
             totals_.attention_flops += item.work.flops * times;
-        } else if (is_estimated(computation, at, rules_)) {
-            const CostEstimate estimate = *cost_estimate_of(at);
+        } else if (facts.estimate) {
             totals_.estimated_flops += item.work.flops * times;
             totals_.estimated_calls += times;
-            totals_.remote += sim::Bytes(estimate.remote_bytes) * times;
-        } else if (at.opcode == "custom-call" && item.work.flops.value() > 0) {
+            totals_.remote += sim::Bytes(facts.estimate->remote_bytes) * times;
+        } else if (facts.custom_call && item.work.flops.value() > 0) {
             totals_.given_flops += item.work.flops * times;
         } else {
             totals_.matmul_flops += item.work.flops * times;
             totals_.matmuls += static_cast<double>(item.work.matmuls.size()) * times;
         }
         add_matmuls(item, times);
-        count_custom_call(at, times);
-        if (is_unknown_call(computation, at, rules_)) {
-            totals_.unknown_calls.emplace_back(at.text("custom_call_target"));
-        }
-        for (const std::string& opcode : unknown_opcodes(module_, at)) {
+        count_custom_call(at, facts, times);
+        for (const std::string& opcode : facts.unknown_opcodes) {
             totals_.unknown_opcodes[opcode] += times;
         }
     }
@@ -182,63 +255,39 @@ private:
         }
     }
 
-    void count_custom_call(const Instruction& at, double times) {
-        if (at.opcode == "custom-call") {
-            totals_.custom_calls[std::string(at.text("custom_call_target"))] += times;
+    /// Its names, which may be long, are looked up once.
+    void count_custom_call(const Instruction& at, const ItemFacts& facts, double times) {
+        if (!facts.custom_call) {
+            return;
         }
+        const auto [entry, added] = custom_calls_.try_emplace(&at);
+        if (added) {
+            entry->second = &totals_.custom_calls[std::string(facts.target)];
+            if (facts.unknown_call) {
+                unknown_calls_.emplace(facts.target);
+            }
+        }
+        *entry->second += times;
     }
 
-    void add_collective(const Instruction& at, const FoundCollective& collective, double times) {
-        const auto devices = static_cast<double>(totals_.devices);
-        double size = devices;
-        std::string groups = "pairs";
-        if (collective.operation != collectives::Operation::permute) {
-            const DeviceGroups read = participants(*collective.at, counts_);
-            size = read.groups.empty() ? devices : static_cast<double>(read.groups.front().size());
-            const auto digits = digits_of(read, totals_.devices);
-            groups = digits ? iota_text(*digits, totals_.devices) : "irregular";
-        }
-        CollectiveTotal& total =
-            totals_
-                .collectives[{std::string(collectives::to_string(collective.operation)), groups}];
-        totals_.beyond_counts += names_beyond(*collective.at, counts_) ? times : 0;
+    void add_collective(const ItemFacts::Collective& collective, const std::string& pass,
+                        double times) {
+        CollectiveTotal& total = totals_.collectives[collective.key];
+        totals_.beyond_counts += collective.beyond ? times : 0;
         total.count += times;
-        total.result += collective.result * (times / (collective.was_all_reduce ? size : 1));
-        total.received += received(collective, size) * times;
+        total.result += collective.result * (times / collective.parts);
+        total.received += collective.received * times;
         total.was_all_reduce += collective.was_all_reduce ? times : 0;
-        total.passes[std::string(to_string(passes_.of(at)))] += times;
-    }
-
-    /// Some device sends to another.
-    static bool moves(const FoundCollective& permute) {
-        const auto pairs = permute.at->find("source_target_pairs");
-        return pairs && std::ranges::any_of(read_pairs(*pairs), [](const auto& pair) {
-                   return pair.first != pair.second;
-               });
-    }
-
-    static sim::Bytes received(const FoundCollective& collective, double size) {
-        const double others = size > 0 ? (size - 1) / size : 0;
-        switch (collective.operation) {
-            case collectives::Operation::all_reduce:
-                return collective.stored * 2 * others;
-            case collectives::Operation::permute:
-                return moves(collective) ? collective.stored : sim::Bytes();
-            case collectives::Operation::broadcast:
-                return size > 1 ? collective.stored : sim::Bytes();
-            default:
-                return collective.stored * others;
-        }
+        total.passes[pass] += times;
     }
 
     const Module& module_;
-    const CostRules& rules_;
-    const GivenTrips& given_;
-    const Passes& passes_;
-    LongestBranches& branches_;
-    const DeviceCounts counts_;
+    ModuleRun& run_;
+    const Facts make_;
+    KnownFacts& known_;
     Totals totals_;
-    std::map<const Computation*, std::vector<Item>> items_;
+    std::map<const Instruction*, double*> custom_calls_;  ///< rows of totals_
+    std::set<std::string> unknown_calls_;
 };
 
 }  // namespace
@@ -264,28 +313,31 @@ Pass Passes::of(const Instruction& instruction) const {
     return names(instruction, "jvp(") || !trains_ ? Pass::forward : Pass::optimizer;
 }
 
-std::int64_t trips_or_error(const Module& module, const Computation& computation,
-                            const Instruction& loop, const GivenTrips& given) {
-    if (const auto found = given.find(loop.name); found != given.end()) {
-        return found->second;
-    }
-    if (const auto trips = trips_of(module, computation, loop)) {
-        return *trips;
-    }
-    throw module.error(loop, "the text does not tell how often this loop goes round",
-                       fmt::format("say --trips {}=N", loop.name));
-}
-
-LongestBranches::LongestBranches(const Module& module, const CostRules& rules,
-                                 const GivenTrips& given)
+ModuleRun::ModuleRun(const Module& module, const CostRules& rules, const GivenTrips& given)
     : module_(module),
       rules_(rules),
       given_(given),
       passes_(module),
-      devices_(devices_of(module)) {}
+      devices_(devices_of(module)),
+      items_(module, rules) {}
 
-std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional) {
-    if (const auto found = known_.find(&conditional); found != known_.end()) {
+std::int64_t ModuleRun::trips(const Computation& computation, const Instruction& loop) {
+    if (const auto known = trips_.find(&loop); known != trips_.end()) {
+        return known->second;
+    }
+    const auto given = given_.find(loop.name);
+    const auto trips =
+        given != given_.end() ? std::optional(given->second) : trips_of(module_, computation, loop);
+    if (!trips) {
+        throw module_.error(loop, "the text does not tell how often this loop goes round",
+                            fmt::format("say --trips {}=N", loop.name));
+    }
+    trips_[&loop] = *trips;
+    return *trips;
+}
+
+std::optional<std::uint32_t> ModuleRun::branch(const Instruction& conditional) {
+    if (const auto found = branches_.find(&conditional); found != branches_.end()) {
         return found->second;
     }
     std::optional<std::uint32_t> longest;
@@ -294,7 +346,7 @@ std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional)
         if (conditional.called[branch] == kNothing) {
             continue;
         }
-        Sum sum(module_, rules_, given_, passes_, devices_, *this);
+        Sum sum(module_, rules_, passes_, devices_, *this, facts_);
         const Totals of = sum.of(module_.computations[conditional.called[branch]]);
         double bytes = of.hbm.value() + of.host_bytes.value();
         for (const auto& [key, total] : of.collectives) {
@@ -308,7 +360,7 @@ std::optional<std::uint32_t> LongestBranches::of(const Instruction& conditional)
             longest = branch;
         }
     }
-    known_[&conditional] = longest;
+    branches_[&conditional] = longest;
     return longest;
 }
 
@@ -338,9 +390,10 @@ std::vector<std::uint32_t> entries_of(const Module& module) {
 
 Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
                  std::int64_t devices) {
-    LongestBranches branches(module, rules, given);
+    ModuleRun run(module, rules, given);
     const Passes passes(module);
-    return Sum(module, rules, given, passes, devices > 0 ? devices : devices_of(module), branches)
+    KnownFacts known;
+    return Sum(module, rules, passes, devices > 0 ? devices : devices_of(module), run, known)
         .whole();
 }
 

@@ -8,10 +8,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "workloads/hlo/module.h"
+#include "workloads/hlo_costs/cost_estimate.h"
 #include "workloads/hlo_costs/items.h"
 #include "workloads/program/step_program.h"
 
@@ -61,7 +63,7 @@ struct Totals {
     double estimated_calls = 0;                  ///< whose FLOPs and bytes are their own estimate
     sim::Bytes remote;         ///< that kernels send to other chips themselves, by their estimate
     double beyond_counts = 0;  ///< collectives whose ids the header's counts do not have
-    std::vector<std::string> unknown_calls;         ///< targets of which nothing is known
+    std::vector<std::string> unknown_calls;         ///< targets of which nothing is known, sorted
     std::map<std::string, double> unknown_opcodes;  ///< of which only the bytes are known
     double host_copies = 0;
     sim::Bytes host_bytes;
@@ -69,6 +71,28 @@ struct Totals {
     double branches = 0;
     double left_out = 0;    ///< send and recv between devices
     sim::Bytes parameters;  ///< arguments of the entry
+};
+
+/// What totals take of an item, whatever run of it.
+struct ItemFacts {
+    /// Of a collective: its row, and what a run of it adds.
+    struct Collective {
+        std::pair<std::string, std::string> key;
+        sim::Bytes result;
+        double parts = 1;  ///< of the result, of which one is of use
+        sim::Bytes received;
+        bool was_all_reduce = false;
+        bool beyond = false;  ///< ids are beyond the header's counts
+    };
+    Pass pass = Pass::forward;
+    bool attention = false;
+    std::optional<CostEstimate>
+        estimate{};  ///< of a custom call whose FLOPs and bytes are its own estimate
+    bool custom_call = false;
+    bool unknown_call = false;
+    std::string_view target{};  ///< of a custom call
+    std::vector<std::string> unknown_opcodes{};
+    std::vector<Collective> collectives{};
 };
 
 /// How often loops go round that do not say so: by name. Others are an error.
@@ -86,15 +110,21 @@ public:
 private:
     bool trains_ = false;
 };
-/// Trips of a loop, as written or given. Throws sim::InputError that names the loop.
-std::int64_t trips_or_error(const Module& module, const Computation& computation,
-                            const Instruction& loop, const GivenTrips& given);
-/// Which of the computations that a `conditional` calls has most FLOPs, of equals most bytes of HBM and of collectives, of equals the first;
-/// nothing where the text has none of them. Remembers what it has found, of one module.
-class LongestBranches {
+/// How a module runs: the items of its computations, how often its loops go round, which branches its conditionals take. Each is found once.
+class ModuleRun {
 public:
-    LongestBranches(const Module& module, const CostRules& rules, const GivenTrips& given);
-    std::optional<std::uint32_t> of(const Instruction& conditional);
+    /// All are kept by reference.
+    ModuleRun(const Module& module, const CostRules& rules, const GivenTrips& given);
+
+    const std::vector<Item>& items(const Computation& computation) {
+        return items_.of(computation);
+    }
+    [[nodiscard]] Budget& budget() { return items_.budget(); }
+    /// Trips of a loop, as written or given. Throws sim::InputError that names the loop.
+    std::int64_t trips(const Computation& computation, const Instruction& loop);
+    /// Which of the computations that a `conditional` calls has most FLOPs, of equals most bytes of HBM and of collectives, of equals the
+    /// first; nothing where the text has none of them.
+    std::optional<std::uint32_t> branch(const Instruction& conditional);
 
 private:
     const Module& module_;
@@ -102,12 +132,18 @@ private:
     const GivenTrips& given_;
     const Passes passes_;
     const std::int64_t devices_;
-    std::map<const Instruction*, std::optional<std::uint32_t>> known_;
+    ModuleItems items_;
+    std::map<const Computation*, std::vector<ItemFacts>> facts_;  ///< for devices_
+    std::map<const Instruction*, std::int64_t> trips_;
+    std::map<const Instruction*, std::optional<std::uint32_t>> branches_;
 };
 /// What a run begins with: the entry; of a text that was cut off all computations that nothing calls, but for the insides of fusions.
 std::vector<std::uint32_t> entries_of(const Module& module);
 
-/// Throws sim::InputError for a module that is not partitioned yet, and for a loop of unknown trips. `devices`: how many, 0: as the
+/// Times that a loop's body may run in all, and one iteration more than any may have.
+inline constexpr double kMostRuns = 0x1p63;
+
+/// Throws sim::InputError for a module that is not partitioned yet, for a loop of unknown trips, and for one that runs 2^63 times or more. `devices`: how many, 0: as the
 /// module says.
 Totals totals_of(const Module& module, const CostRules& rules, const GivenTrips& given,
                  std::int64_t devices = 0);

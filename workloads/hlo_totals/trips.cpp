@@ -2,87 +2,94 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace podsim::workloads::hlo {
 namespace {
 
-constexpr int kMostSteps = 64;
 constexpr std::int64_t kMostValue = std::int64_t{1} << 50;  ///< no sum of a few is beyond the type
 
-/// Of a text that is a whole number; `leading`: that begins with one.
-std::optional<std::int64_t> number_in(std::string_view text, bool leading = false) {
+/// Of a text that is a whole number.
+std::optional<std::int64_t> number_in(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool counts = failure == std::errc() && std::abs(value) < kMostValue &&
-                        (leading || end == text.data() + text.size());
+    const bool counts =
+        failure == std::errc() && std::abs(value) < kMostValue && end == text.data() + text.size();
     return counts ? std::optional(value) : std::nullopt;
 }
 
-/// A whole number, or the loop's counter and a whole number.
+constexpr std::int64_t kNoElement = -1;
+
+/// A whole number, or an element of the carried tuple and a whole number.
 struct Scalar {
-    bool counter = false;
+    std::int64_t element = kNoElement;
     std::int64_t value = 0;
+
+    [[nodiscard]] bool is_number() const { return element == kNoElement; }
 };
 using MaybeScalar = std::optional<Scalar>;
 
-/// What scalars of a computation are, where its parameters are known.
+/// What scalars of a computation are, by a list of what is still to be looked at: chains of any length, shared parts once.
 class Evaluation {
 public:
-    Evaluation(const Module& module, const Computation& computation,
-               std::vector<MaybeScalar> parameters, std::int64_t counter)
-        : module_(module),
-          computation_(computation),
-          parameters_(std::move(parameters)),
-          counter_(counter) {}
+    /// Of a loop's computation: its parameter is the carried tuple. `carries` false: elements of parameters are not known.
+    Evaluation(const Module& module, const Computation& computation, bool carries)
+        : module_(module), carries_(carries), frames_{{&computation}} {}
 
-    [[nodiscard]] MaybeScalar of(std::uint32_t number, int depth = 0) const {
-        const Instruction& at = computation_.instructions[number];
-        if (depth > kMostSteps) {
+    /// The result of an instruction of that computation.
+    MaybeScalar of(std::uint32_t number) { return of(Node{0, number}); }
+
+    /// The two sides of a comparison to which an instruction comes down, itself or within a fusion; its direction. Nothing of others.
+    struct Sides {
+        MaybeScalar left;
+        MaybeScalar right;
+        std::string direction;
+    };
+    std::optional<Sides> compared(std::uint32_t number) {
+        Node at{0, number};
+        if (instruction(at).opcode == "fusion" && has_callee(instruction(at))) {
+            at = inside(at);
+        }
+        const Instruction& root = instruction(at);
+        if (root.opcode != "compare" || root.operands.size() != 2) {
             return std::nullopt;
         }
-        if (at.opcode == "constant") {
-            const auto value = number_in(at.literal);
-            return value ? MaybeScalar({false, *value}) : std::nullopt;
-        }
-        if (at.opcode == "parameter") {
-            const auto number_of = number_in(at.literal);
-            return number_of && *number_of >= 0 &&
-                           *number_of < static_cast<std::int64_t>(parameters_.size())
-                       ? parameters_[static_cast<std::size_t>(*number_of)]
-                       : std::nullopt;
-        }
-        if (at.opcode == "get-tuple-element") {
-            return element(at, depth);
-        }
-        if (passes_on(at.opcode) && !at.operands.empty()) {
-            return of(at.operands.front(), depth + 1);
-        }
-        if ((at.opcode == "add" || at.opcode == "subtract") && at.operands.size() == 2) {
-            return sum(of(at.operands[0], depth + 1), of(at.operands[1], depth + 1),
-                       at.opcode == "add" ? 1 : -1);
-        }
-        if ((at.opcode == "fusion" || at.opcode == "call") && at.called.size() == 1 &&
-            at.called[0] != kNothing) {
-            return inside(at, depth).of(module_.computations[at.called[0]].root, depth + 1);
-        }
-        return std::nullopt;
+        return Sides{of(Node{at.frame, root.operands[0]}), of(Node{at.frame, root.operands[1]}),
+                     std::string(root.find("direction").value_or(std::string_view()))};
     }
-
-    /// Of a called computation, with what its operands are here.
-    [[nodiscard]] Evaluation inside(const Instruction& call, int depth) const {
-        std::vector<MaybeScalar> operands;
-        for (const std::uint32_t operand : call.operands) {
-            operands.push_back(of(operand, depth + 1));
-        }
-        return {module_, module_.computations[call.called[0]], std::move(operands), -1};
-    }
-
-    [[nodiscard]] const Computation& computation() const { return computation_; }
 
 private:
+    /// A computation as it is called at one place; the first is called nowhere.
+    struct Frame {
+        const Computation* computation = nullptr;
+        std::size_t caller = 0;
+        const Instruction* call = nullptr;
+    };
+    struct Node {
+        std::size_t frame = 0;
+        std::uint32_t number = 0;
+        friend auto operator<=>(const Node&, const Node&) = default;
+    };
+    /// What an instruction is made of: the sum of its parts, of which the second counts `sign` times.
+    struct Parts {
+        std::vector<Node> nodes;
+        std::int64_t sign = 1;
+        MaybeScalar alone;  ///< where it has none
+    };
+
+    [[nodiscard]] const Instruction& instruction(const Node& node) const {
+        return frames_[node.frame].computation->instructions[node.number];
+    }
+
+    static bool has_callee(const Instruction& at) {
+        return at.called.size() == 1 && at.called[0] != kNothing;
+    }
+
     static bool passes_on(const std::string& opcode) {
         for (const char* const each :
              {"bitcast", "copy", "convert", "reshape", "copy-start", "copy-done", "opt-barrier"}) {
@@ -93,38 +100,116 @@ private:
         return false;
     }
 
-    static MaybeScalar sum(const MaybeScalar& a, const MaybeScalar& b, std::int64_t sign) {
-        if (!a || !b || (b->counter && (a->counter || sign < 0))) {
-            return std::nullopt;
+    /// The root of what an instruction calls.
+    Node inside(const Node& call) {
+        const auto [entry, added] = called_.try_emplace(call, frames_.size());
+        const Computation& callee = module_.computations[instruction(call).called[0]];
+        if (added) {
+            frames_.push_back({&callee, call.frame, &instruction(call)});
         }
-        return Scalar{a->counter || b->counter, a->value + sign * b->value};
+        return {entry->second, callee.root};
     }
 
-    [[nodiscard]] MaybeScalar element(const Instruction& at, int depth) const {
+    MaybeScalar of(const Node& wanted) {
+        std::vector<Node> open{wanted};
+        while (!open.empty()) {
+            const Node at = open.back();
+            if (known_.contains(at)) {
+                open.pop_back();
+                continue;
+            }
+            const Parts parts = parts_of(at);
+            const std::size_t before = open.size();
+            for (const Node& part : parts.nodes) {
+                if (!known_.contains(part)) {
+                    open.push_back(part);
+                }
+            }
+            if (open.size() == before) {
+                open.pop_back();
+                known_[at] = value_of(parts);
+            } else if (known_.size() + open.size() > kMostEvaluated) {
+                return std::nullopt;
+            }
+        }
+        return known_[wanted];
+    }
+
+    Parts parts_of(const Node& node) {
+        const Instruction& at = instruction(node);
+        if (at.opcode == "constant") {
+            const auto value = number_in(at.literal);
+            return {{}, 1, value ? MaybeScalar({kNoElement, *value}) : std::nullopt};
+        }
+        if (at.opcode == "parameter") {
+            const Frame& frame = frames_[node.frame];
+            const auto number = number_in(at.literal);
+            const bool given = frame.call != nullptr && number && *number >= 0 &&
+                               *number < static_cast<std::int64_t>(frame.call->operands.size());
+            return given ? Parts{{{frame.caller,
+                                   frame.call->operands[static_cast<std::size_t>(*number)]}},
+                                 1,
+                                 {}}
+                         : Parts{};
+        }
+        if (at.opcode == "get-tuple-element") {
+            return element(node, at);
+        }
+        if (passes_on(at.opcode) && !at.operands.empty()) {
+            return {{{node.frame, at.operands.front()}}, 1, {}};
+        }
+        if ((at.opcode == "add" || at.opcode == "subtract") && at.operands.size() == 2) {
+            return {{{node.frame, at.operands[0]}, {node.frame, at.operands[1]}},
+                    at.opcode == "add" ? 1 : -1,
+                    {}};
+        }
+        if ((at.opcode == "fusion" || at.opcode == "call") && has_callee(at)) {
+            return {{inside(node)}, 1, {}};
+        }
+        return {};
+    }
+
+    [[nodiscard]] Parts element(const Node& node, const Instruction& at) const {
         const auto index = number_in(at.find("index").value_or(std::string_view()));
-        if (!index || at.operands.empty()) {
+        if (!index || *index < 0 || at.operands.empty()) {
+            return {};
+        }
+        const Instruction& tuple = instruction({node.frame, at.operands.front()});
+        if (tuple.opcode == "parameter") {
+            return {{}, 1, carries_ && node.frame == 0 ? MaybeScalar({*index, 0}) : std::nullopt};
+        }
+        return tuple.opcode == "tuple" && *index < static_cast<std::int64_t>(tuple.operands.size())
+                   ? Parts{{{node.frame, tuple.operands[static_cast<std::size_t>(*index)]}}, 1, {}}
+                   : Parts{};
+    }
+
+    MaybeScalar value_of(const Parts& parts) {
+        if (parts.nodes.empty()) {
+            return parts.alone;
+        }
+        const MaybeScalar& a = known_[parts.nodes[0]];
+        if (parts.nodes.size() == 1) {
+            return a;
+        }
+        const MaybeScalar& b = known_[parts.nodes[1]];
+        if (!a || !b || (!b->is_number() && (!a->is_number() || parts.sign < 0))) {
             return std::nullopt;
         }
-        const Instruction* tuple = &computation_.instructions[at.operands.front()];
-        if (tuple->opcode == "parameter") {
-            return *index == counter_ ? MaybeScalar({true, 0}) : std::nullopt;
-        }
-        if (tuple->opcode == "tuple" && *index >= 0 &&
-            *index < static_cast<std::int64_t>(tuple->operands.size())) {
-            return of(tuple->operands[static_cast<std::size_t>(*index)], depth + 1);
-        }
-        return std::nullopt;
+        const Scalar sum{a->is_number() ? b->element : a->element,
+                         a->value + parts.sign * b->value};
+        return std::abs(sum.value) < kMostValue ? MaybeScalar(sum) : std::nullopt;
     }
 
     const Module& module_;
-    const Computation& computation_;
-    std::vector<MaybeScalar> parameters_;
-    std::int64_t counter_;  ///< the element of the parameter, a tuple, that counts; -1: none
+    const bool carries_;
+    std::vector<Frame> frames_;
+    std::map<Node, std::size_t> called_;
+    std::map<Node, MaybeScalar> known_;
 };
 
-/// The comparison that a condition comes down to, and where its operands are known.
+/// The comparison to which a condition comes down: of an element of the carried tuple and a number.
 struct Comparison {
-    Scalar limit;
+    std::int64_t limit = 0;
     Scalar counter;
     std::string direction;  ///< of counter and limit
 };
@@ -137,29 +222,18 @@ std::string turned(const std::string& direction) {
                                : direction;
 }
 
-std::optional<Comparison> comparison_of(const Module& module, const Computation& condition,
-                                        std::int64_t counter) {
-    Evaluation at(module, condition, {}, counter);
-    const Instruction* root = &condition.root_instruction();
-    std::optional<Evaluation> within;
-    if (root->opcode == "fusion" && root->called.size() == 1 && root->called[0] != kNothing) {
-        within.emplace(at.inside(*root, 0));
-        root = &within->computation().root_instruction();
-    }
-    if (root->opcode != "compare" || root->operands.size() != 2) {
+std::optional<Comparison> comparison_of(const Module& module, const Computation& condition) {
+    const auto sides = Evaluation(module, condition, true).compared(condition.root);
+    if (!sides || !sides->left || !sides->right) {
         return std::nullopt;
     }
-    const Evaluation& here = within ? *within : at;
-    const MaybeScalar a = here.of(root->operands[0]);
-    const MaybeScalar b = here.of(root->operands[1]);
-    const std::string direction(root->find("direction").value_or(std::string_view()));
-    if (a && b && a->counter && !b->counter) {
-        return Comparison{*b, *a, direction};
+    const Scalar& a = *sides->left;
+    const Scalar& b = *sides->right;
+    if (a.is_number() == b.is_number()) {
+        return std::nullopt;
     }
-    if (a && b && !a->counter && b->counter) {
-        return Comparison{*a, *b, turned(direction)};
-    }
-    return std::nullopt;
+    return b.is_number() ? Comparison{b.value, a, sides->direction}
+                         : Comparison{a.value, b, turned(sides->direction)};
 }
 
 std::optional<std::int64_t> count(std::int64_t first, std::int64_t step, std::int64_t limit,
@@ -180,14 +254,25 @@ std::optional<std::int64_t> count(std::int64_t first, std::int64_t step, std::in
     return way <= 0 ? 0 : (way + stride - 1) / stride;
 }
 
-std::optional<std::int64_t> written_count(const Instruction& loop) {
+/// As protocol buffers write whole numbers in JSON: `25`, `"25"`, `1e9`.
+std::optional<std::int64_t> written_count(const Module& module, const Instruction& loop) {
     std::string config(loop.find("backend_config").value_or(std::string_view()));
     std::erase_if(config, [](char c) { return c == '\\' || c == '"' || c == ' '; });
     constexpr std::string_view kKey = "known_trip_count:{n:";
     const std::size_t at = config.find(kKey);
-    return at == std::string::npos
-               ? std::nullopt
-               : number_in(std::string_view(config).substr(at + kKey.size()), true);
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    const std::string_view rest = std::string_view(config).substr(at + kKey.size());
+    const std::string_view text = rest.substr(0, rest.find_first_of(",}"));
+    double value = -1;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc() || end != text.data() + text.size() || !(value >= 0) ||
+        value > static_cast<double>(kMostValue) || value != std::floor(value)) {
+        throw module.error(loop, fmt::format("known_trip_count of '{:.24}'", text),
+                           "it is a whole number of 0 to 2^50");
+    }
+    return static_cast<std::int64_t>(value);
 }
 
 }  // namespace
@@ -210,36 +295,34 @@ LoopParts parts_of(const Module& module, const Instruction& loop) {
 
 std::optional<std::int64_t> trips_of(const Module& module, const Computation& computation,
                                      const Instruction& loop) {
-    if (const auto written = written_count(loop); written && *written >= 0) {
+    if (const auto written = written_count(module, loop)) {
         return written;
     }
     const LoopParts parts = parts_of(module, loop);
     if (parts.condition == nullptr || parts.body == nullptr || loop.operands.size() != 1) {
         return std::nullopt;
     }
-    const Computation& condition = *parts.condition;
     const Computation& body = *parts.body;
     const Instruction& carried = computation.instructions[loop.operands.front()];
     const Instruction& next = body.root_instruction();
     if (carried.opcode != "tuple" || next.opcode != "tuple") {
         return std::nullopt;
     }
-    const Evaluation before(module, computation, {}, -1);
-    for (std::size_t k = 0; k < std::min(carried.operands.size(), next.operands.size()); ++k) {
-        const auto counter = static_cast<std::int64_t>(k);
-        const auto comparison = comparison_of(module, condition, counter);
-        if (!comparison) {
-            continue;
-        }
-        const MaybeScalar first = before.of(carried.operands[k]);
-        const MaybeScalar step = Evaluation(module, body, {}, counter).of(next.operands[k]);
-        if (!first || first->counter || !step || !step->counter) {
-            return std::nullopt;
-        }
-        return count(first->value + comparison->counter.value, step->value, comparison->limit.value,
-                     comparison->direction);
+    const auto comparison = comparison_of(module, *parts.condition);
+    if (!comparison) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const auto element = static_cast<std::size_t>(comparison->counter.element);
+    if (element >= std::min(carried.operands.size(), next.operands.size())) {
+        return std::nullopt;
+    }
+    const MaybeScalar first = Evaluation(module, computation, false).of(carried.operands[element]);
+    const MaybeScalar step = Evaluation(module, body, true).of(next.operands[element]);
+    if (!first || !first->is_number() || !step || step->element != comparison->counter.element) {
+        return std::nullopt;
+    }
+    return count(first->value + comparison->counter.value, step->value, comparison->limit,
+                 comparison->direction);
 }
 
 }  // namespace podsim::workloads::hlo

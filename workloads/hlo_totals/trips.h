@@ -2,7 +2,7 @@
 //
 // From the loop's backend_config (`known_trip_count`), where XLA has written it; else from the form that every counted loop of JAX has:
 // the condition compares element k of the carried tuple with a constant, the body adds a constant to it, and it begins as a constant.
-// Both may stand in fusions.
+// Both may stand in fusions. Up to kMostEvaluated instructions are looked at for each of the three, each once however many read it.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 
 namespace podsim::workloads::hlo {
 
+inline constexpr std::size_t kMostEvaluated = 256;
+
 /// The computations of a loop; nothing where the text does not have them.
 struct LoopParts {
     const Computation* condition = nullptr;
@@ -19,7 +21,7 @@ struct LoopParts {
 };
 LoopParts parts_of(const Module& module, const Instruction& loop);
 
-/// Nothing where neither tells.
+/// Nothing where neither tells. Throws sim::InputError for a written count that is no whole number of 0 to 2^50.
 std::optional<std::int64_t> trips_of(const Module& module, const Computation& computation,
                                      const Instruction& loop);
 

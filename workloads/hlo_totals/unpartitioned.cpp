@@ -71,9 +71,9 @@ private:
         return value;
     }
 
-    /// The product of `4,1,2]`, or, of axes, `'x'=2,'y'=4]`.
+    /// The product of `4,1,2]`, or, of axes, `'x'=2,'y'=4]`; a list that does not end before the next begins has none.
     static double product(std::string_view text, bool axes) {
-        std::string_view list = text.substr(0, text.find(']'));
+        std::string_view list = text.substr(0, text.find_first_of("[]"));
         double all = 1;
         while (!list.empty()) {
             const std::string_view entry = list.substr(0, list.find(','));
@@ -107,14 +107,6 @@ bool is_for_partitioner(std::string_view target) {
     return is_one_of(target, kPartitionerCalls) ||
            std::ranges::any_of(kCallFamilies,
                                [&](std::string_view each) { return target.starts_with(each); });
-}
-
-double elements_of(const Shape& shape) {
-    double sum = 0;
-    for (const Shape* const array : arrays_of(shape)) {
-        sum += array->elements();
-    }
-    return sum;
 }
 
 class Search {
@@ -171,9 +163,9 @@ private:
         if (is_one_of(target, kShapeCalls)) {
             double operands = 0;
             for (const std::uint32_t operand : at.operands) {
-                operands += elements_of(computation.instructions[operand].shape);
+                operands += computation.instructions[operand].shape.sums.elements;
             }
-            const double result = elements_of(at.shape);
+            const double result = at.shape.sums.elements;
             const double least = std::min(operands, result);
             if (operands != result && least > 0) {
                 devices_.add(std::max(operands, result) / least);

@@ -71,6 +71,54 @@ TEST(HloShape, BracesBehindABlankAreNoLayout) {
     EXPECT_TRUE(text.take("{"));
 }
 
+// A tile of 2^63 - 1 gave 0 bytes, dimensions beyond 64 bits gave infinite ones.
+TEST(HloShape, SizesDoNotWrap) {
+    const std::string large = "m:1:1: an array of 2^63 bytes or more";
+    EXPECT_EQ(shape_error("f32[8,8]{1,0:T(9223372036854775807,2)}"), large);
+    EXPECT_EQ(shape_error("f32[8,8]{1,0:T(4611686018427387904,128)}"), large);
+    EXPECT_EQ(shape_error("f32[4294967296,4294967296]"), large);
+    EXPECT_EQ(shape_error("f32[2305843009213693952]"), large);
+    EXPECT_EQ(shape_of("f32[2305843009213693951]").bytes().value(), 0x1p63);  // rounded from - 4
+    EXPECT_EQ(shape_of("s8[9223372036854775807]").elements(), 0x1p63);
+    EXPECT_EQ(shape_of("f32[0,4294967296,4294967296]").bytes().value(), 0);
+    EXPECT_EQ(shape_error("f32[9223372036854775808]"), "m:1:5: expected a whole number");
+    EXPECT_EQ(shape_error("(f32[2], f32[4294967296,4294967296])"),
+              "m:1:10: an array of 2^63 bytes or more");
+}
+
+// 2^32 became axis 0, or 0 bits.
+TEST(HloShape, NumbersOfLayouts) {
+    EXPECT_EQ(shape_error("f32[2]{4294967296}"),
+              "m:1:8: 4294967296 stands in a layout where 0 to 65536 may");
+    EXPECT_EQ(shape_error("u4[2]{0:E(4294967300)}"),
+              "m:1:11: 4294967300 stands in a layout where 1 to 65536 may");
+    EXPECT_EQ(shape_error("u4[2]{0:E(-4)}"), "m:1:11: -4 stands in a layout where 1 to 65536 may");
+    EXPECT_EQ(shape_error("u4[2]{0:S(4294967296)}"),
+              "m:1:11: 4294967296 stands in a layout where 0 to 65536 may");
+    EXPECT_EQ(shape_error("f32[2]{0:T(0)}"), "m:1:13: a tile of a length below 1");
+    EXPECT_EQ(shape_error("f32[2]{0:T(-8)}"), "m:1:14: a tile of a length below 1");
+}
+
+TEST(HloShape, SumsOfTuples) {
+    const Shape shape = shape_of("(f32[8]{0:S(5)}, (f32[3]{0:T(8)}, token[]), s8[4]{0:S(1)})");
+    EXPECT_EQ(shape.sums.elements, 8 + 3 + 4);
+    EXPECT_EQ(shape.bytes().value(), 32 + 12 + 4);
+    EXPECT_EQ(shape.stored_bytes().value(), 32 + 32 + 4);
+    EXPECT_EQ(shape.sums.in_hbm.value(), 32);
+    EXPECT_TRUE(shape.sums.at_host);
+    EXPECT_EQ(shape.sums.first_space, kHostSpace);
+    EXPECT_EQ(shape_of("((), token[])").sums.first_space, -1);
+}
+
+TEST(HloShape, PartsHaveALimit) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < kMostParts; ++i) {
+        text += "(),";
+    }
+    EXPECT_EQ(shape_error(text + ")"), "none");
+    EXPECT_EQ(shape_error(text + "())"), "m:1:786434: a shape of more than 262144 parts");
+}
+
 TEST(HloShape, ErrorsSayWhere) {
     EXPECT_EQ(shape_error("q7[2]"), "m:1:1: unknown element type 'q7'");
     EXPECT_EQ(shape_error("f32[2,?]"), "m:1:8: a dimension of unknown length");

@@ -29,17 +29,26 @@ const Instruction& collective_in(const Module& module) {
 DeviceSets sets_of(const std::string& header, const std::string& collective) {
     const Module module = module_with(header, collective);
     const DeviceCounts counts = device_counts(module);
-    const DeviceGroups found = participants(collective_in(module), counts);
+    const Participants found = participants(module, collective_in(module), counts);
     DeviceSets sets;
-    for (const auto& group : found.groups) {
-        sets.emplace(group.begin(), group.end());
+    if (!found.digits) {
+        return sets;
     }
-    if (sets.empty()) {
-        std::set<std::int64_t>& all = const_cast<std::set<std::int64_t>&>(*sets.emplace().first);
-        for (std::int64_t device = 0; device < counts.devices(); ++device) {
-            all.insert(device);
+    for (std::int64_t device = 0; device < counts.devices(); ++device) {
+        std::set<std::int64_t> group{device};
+        for (const Digit& digit : *found.digits) {
+            for (const std::int64_t member : std::set<std::int64_t>(group)) {
+                const std::int64_t at = member / digit.stride % digit.length;
+                for (std::int64_t i = 0; i < digit.length; ++i) {
+                    group.insert(member + (i - at) * digit.stride);
+                }
+            }
         }
+        sets.insert(group);
     }
+    const std::vector<std::int64_t> first = found.first();
+    EXPECT_TRUE(sets.contains({first.begin(), first.end()}));
+    EXPECT_EQ(found.size, static_cast<std::int64_t>(first.size()));
     return sets;
 }
 
@@ -127,7 +136,7 @@ TEST(HloDeviceCounts, AChannelWithoutGlobalIdsMeansWholeReplicas) {
 std::string transfers_text(const std::string& header, const std::string& rest) {
     const Module module = module_with(header, "collective-permute(a), " + rest);
     std::string text;
-    for (const auto& [from, to] : transfers(collective_in(module), device_counts(module))) {
+    for (const auto& [from, to] : transfers(module, collective_in(module), device_counts(module))) {
         text += fmt::format("{}>{} ", from, to);
     }
     return text;
@@ -160,16 +169,57 @@ TEST(HloDeviceCounts, WithoutAHeaderIdsSayHowMany) {
     EXPECT_EQ(counts("", four, 6), "1 x 6");  // no whole number of partitions: devices' numbers
     EXPECT_EQ(counts(", num_partitions=4", global), "1 x 4 stated");
     EXPECT_EQ(counts(", replica_count=4", four), "4 x 1 stated");
-    EXPECT_EQ(counts(", num_partitions=16777217", four), "1 x 16777216 stated");
-    EXPECT_EQ(counts(", replica_count=16777216, num_partitions=16777216", four),
-              "1 x 16777216 stated");
+    EXPECT_EQ(counts(", num_partitions=16777216", four), "1 x 16777216 stated");
+}
+
+// They were taken for the nearest count that is one: 1e3 for 1, more than 16 million for that.
+TEST(HloDeviceCounts, CountsOfTheHeaderThatAreNone) {
+    const auto refused = [](const std::string& header) {
+        try {
+            module_with(header, "negate(a)");
+        } catch (const sim::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    const std::string remedy = "; a count is a whole number of 1 to 16 million";
+    for (const char* const key : {"num_partitions", "replica_count"}) {
+        for (const char* const count :
+             {"0", "-2", "1e3", "2x", "many", "16777217", "18446744073709551617"}) {
+            EXPECT_EQ(refused(fmt::format(", {}={}", key, count)),
+                      fmt::format("m.txt:1:1: {}={}{}", key, count, remedy));
+        }
+    }
+    EXPECT_EQ(refused(", replica_count=4097, num_partitions=4096"),
+              "m.txt:1:1: 4097 replicas of 4096 partitions are more than 16 million devices");
+    EXPECT_EQ(refused(", replica_count=4096, num_partitions=4096"), "none");
+}
+
+// Three meshes of no regular form are listed, of 400,000 devices each; a third does not fit into the budget, at its line.
+TEST(HloDeviceCounts, ListsOfAModuleHaveABudget) {
+    std::string text = "HloModule m\ne {\n a = f32[8] parameter(0)\n";
+    for (int i = 0; i < 3; ++i) {
+        text += fmt::format(
+            " r{0} = f32[8] all-reduce(a), replica_groups=mesh['x'={1},'y'=12], "
+            "device_ids=([8,{2}]T(1,0)) {{'x'}}\n",
+            i, 2 * (16667 + i), 3 * (16667 + i));
+    }
+    try {
+        read_module(text + "}\n", "m.txt");
+        FAIL();
+    } catch (const sim::InputError& error) {
+        EXPECT_STREQ(
+            error.what(),
+            "m.txt:6:2: 'r2': groups of no regular form, of more than 1048576 devices with "
+            "those before");
+    }
 }
 
 // XLA's own verifier lets them pass; they are taken as devices' numbers, and that is said.
 TEST(HloDeviceCounts, IdsBeyondTheHeader) {
     const auto beyond = [](const std::string& header, const std::string& collective) {
         const Module module = module_with(header, collective);
-        return names_beyond(collective_in(module), device_counts(module));
+        return names_beyond(module, collective_in(module), device_counts(module));
     };
     const std::string four = "all-reduce(a), replica_groups={{0,1},{2,3}}";
     EXPECT_TRUE(beyond(", num_partitions=4", four));

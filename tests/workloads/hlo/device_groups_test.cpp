@@ -2,7 +2,10 @@
 #include "workloads/hlo/device_groups.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -15,7 +18,7 @@ namespace {
 using Groups = std::vector<std::vector<std::int64_t>>;
 
 Groups read(const std::string& text) {
-    return read_groups(text).groups;
+    return read_groups(text).lists();
 }
 
 std::string canonical(const std::string& text, std::int64_t devices) {
@@ -124,6 +127,117 @@ TEST(HloDeviceGroups, DigitsThereAndBack) {
         };
         EXPECT_EQ(as_sets(read(iota_text(digits, devices))), as_sets(groups));
     }
+}
+
+/// How `text` reads where its groups are written one by one.
+std::optional<std::vector<Digit>> digits_of_lists(const std::string& text, std::int64_t devices) {
+    return digits_of({read(text)}, devices);
+}
+
+// Groups as digits, against the same groups one by one: every arange of up to three axes of 1 to 4, transposed in every order, cut at every size.
+TEST(HloDeviceGroups, WhatIsNotListedHasTheSameDigits) {
+    int regular = 0;
+    for (int code = 0; code < 64; ++code) {
+        const std::vector<std::int64_t> dims{code % 4 + 1, code / 4 % 4 + 1, code / 16 + 1};
+        const std::int64_t devices = dims[0] * dims[1] * dims[2];
+        std::vector<int> order{0, 1, 2};
+        do {
+            for (std::int64_t size = 1; size <= devices; ++size) {
+                if (devices % size != 0) {
+                    continue;
+                }
+                const std::string text = fmt::format("[{},{}]<=[{}]T({})", devices / size, size,
+                                                     fmt::join(dims, ","), fmt::join(order, ","));
+                EXPECT_TRUE(read_groups(text).groups.empty());
+                const auto digits = digits_of(read_groups(text), devices);
+                EXPECT_EQ(digits, digits_of_lists(text, devices)) << text;
+                regular += digits ? 1 : 0;
+            }
+        } while (std::ranges::next_permutation(order).found);
+    }
+    EXPECT_GT(regular, 1000);
+}
+
+// Meshes whose devices an arange says, against the same devices as a list: where parts of the arange and axes do not divide each other too.
+TEST(HloDeviceGroups, MeshesOfArrangedDevices) {
+    int listed = 0;
+    for (const char* const arange : {"[12]", "[3,4]T(1,0)", "[4,3]T(1,0)", "[2,6]T(1,0)",
+                                     "[6,2]T(1,0)", "[2,3,2]T(2,0,1)", "[2,3,2]T(1,2,0)"}) {
+        std::string ids;
+        for (const auto& group : read(fmt::format("[12,1]<={}", arange))) {
+            ids += fmt::format("{}{}", ids.empty() ? "" : ",", group.front());
+        }
+        for (const char* const mesh :
+             {"'a'=3,'b'=4", "'a'=4,'b'=3", "'a'=2,'b'=6", "'a'=12,'b'=1"}) {
+            for (const char* const named : {"'a'", "'b'", "'b','a'", "'a':(1)2", "'a':(2)2", ""}) {
+                const auto text = [&](const std::string& devices) {
+                    return fmt::format("mesh[{}], device_ids=({}) {{{}}}", mesh, devices, named);
+                };
+                const std::string error = group_error(text(ids));
+                EXPECT_EQ(group_error(text(arange)), error);
+                if (error == "none") {
+                    EXPECT_EQ(read(text(arange)), read(text(ids))) << text(arange);
+                    EXPECT_EQ(digits_of(read_groups(text(arange)), 12),
+                              digits_of_lists(text(ids), 12))
+                        << text(arange);
+                    listed += read_groups(text(arange)).groups.empty() ? 0 : 1;
+                }
+            }
+        }
+    }
+    EXPECT_GT(listed, 5);
+}
+
+// None of them is written out.
+TEST(HloDeviceGroups, MillionsOfGroups) {
+    const DeviceGroups pairs = read_groups("[8388608,2]<=[2,8388608]T(1,0)");
+    EXPECT_TRUE(pairs.groups.empty());
+    EXPECT_EQ(pairs.devices(), 16777216);
+    EXPECT_EQ(*digits_of(pairs, 16777216), (std::vector<Digit>{{8388608, 2}}));
+    const DeviceGroups alone =
+        read_groups("mesh['x'=4096,'y'=4096], device_ids=([4096,4096]T(1,0)) {'x'}");
+    EXPECT_TRUE(alone.groups.empty());
+    EXPECT_EQ(*digits_of(alone, 16777216), (std::vector<Digit>{{1, 4096}}));
+    EXPECT_EQ(group_error("mesh['x'=1398100,'y'=12], device_ids=([8,2097150]T(1,0)) {'x'}"),
+              "groups of no regular form of more than 1048576 devices");
+}
+
+// Products and sums of sizes beyond 64 bits, which wrapped: a part of 2^62 behind 4 was 0 devices.
+TEST(HloDeviceGroups, NoSizeWraps) {
+    const std::string large = "groups of less than 1 or more than 16 million devices";
+    const std::string part = "a part of an axis that does not divide it";
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(4)4611686018427387904}"), part);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(9223372036854775807)2}"), part);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(2)9223372036854775807}"), part);
+    EXPECT_EQ(group_error("mesh['a'=4294967296,'b'=4294967296] {'a'}"), large);
+    EXPECT_EQ(group_error("[4294967296,4294967296]<=[4]"), large);
+    EXPECT_EQ(group_error("[2,2]<=[4294967296,4294967296]"), large);
+    EXPECT_EQ(group_error("mesh['a'=2], device_ids=([4294967296,4294967296]) {'a'}"), large);
+    EXPECT_EQ(group_error("{{9223372036854775807}}"),
+              "a group of devices below 0 or beyond 16 million");
+    EXPECT_EQ(group_error("{{9223372036854775808}}"), "expected a whole number");
+}
+
+// Each was read, and meant something else.
+TEST(HloDeviceGroups, WhatNoProgramMeans) {
+    const std::string small = "a part of an axis of a size below 1";
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(1)0}"), small);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(2)-2}"), small);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(0)2}"), small);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(-2)2}"), small);
+    EXPECT_EQ(group_error("mesh['a'=2,'a'=4] {'a'}"), "a mesh with the axis 'a' twice");
+    const std::string common = "parts of the axis 'a' that have devices in common";
+    EXPECT_EQ(group_error("mesh['a'=8] {'a','a'}"), common);
+    EXPECT_EQ(group_error("mesh['a'=1] {'a','a'}"), common);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(1)2,'a':(1)2}"), common);
+    EXPECT_EQ(group_error("mesh['a'=8] {'a':(1)4,'a':(2)2}"), common);
+    EXPECT_EQ(group_error("{{}}"), "a group of no device");
+    EXPECT_EQ(group_error("{{0},{}}"), "a group of no device");
+    EXPECT_EQ(group_error("[-1,-8]<=[8]"), "groups of less than 1 or more than 16 million devices");
+    EXPECT_EQ(group_error("{{0,1}} 2"), "devices, and something behind them");
+    EXPECT_EQ(group_error("[1,2]<=[2]x"), "devices, and something behind them");
+    EXPECT_EQ(group_error("mesh['a'=2] {'a'} {'a'}"), "devices, and something behind them");
+    EXPECT_THROW(read_pairs("{{0,1}} {{1,0}}"), sim::InputError);
 }
 
 TEST(HloDeviceGroups, PairsAndErrors) {

@@ -1,6 +1,7 @@
 // Which modules are refused for their calls, whatever the order of their text.
 #include "workloads/hlo/endless_calls.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -56,7 +57,7 @@ TEST(HloEndlessCalls, WhatCallsItselfIsNamed) {
     EXPECT_EQ(refused(calling("a", "a")), "m.txt:1:1: 'a' calls itself");
 }
 
-// Of 11 instructions each, of which 10 call the computation before: they reach 1, 21, 221, ..., and t8 222222221.
+// Of 11 instructions each, of which 10 call the computation before: they reach 1, 21, 221, ..., and t7 22222221; the text has 100.
 TEST(HloEndlessCalls, WhatReachesTooMuchIsRefused) {
     std::string text = "t0 {\n ROOT x = f32[] constant(1)\n}\n";
     for (int i = 1; i < 10; ++i) {
@@ -67,8 +68,48 @@ TEST(HloEndlessCalls, WhatReachesTooMuchIsRefused) {
         }
         text += "}\n";
     }
-    // A computation of 11 instructions has 13 lines; t8 begins behind 3 + 7 x 13 of them.
-    EXPECT_EQ(refused(text), "m.txt:95:1: 't8' reaches more than 100 million instructions");
+    // A computation of 11 instructions has 13 lines; t7 begins behind 3 + 6 x 13 of them.
+    EXPECT_EQ(refused(text), "m.txt:82:1: 't7' reaches more than 4000100 instructions");
+}
+
+// Nothing calls u1 to u19, which reach 222221 each as t5 does, and run one after the other where no ENTRY is: 18 are 3999978.
+TEST(HloEndlessCalls, WhatAllEntriesReachIsCounted) {
+    std::string text = "t0 {\n ROOT x = f32[] constant(1)\n}\n";
+    for (int i = 1; i < 25; ++i) {
+        const int callee = std::min(i - 1, 4);
+        text += "t" + std::to_string(i) + " {\n x = f32[] constant(1)\n";
+        for (int call = 0; call < 10; ++call) {
+            text += " y" + std::to_string(call) + " = f32[] call(), to_apply=t" +
+                    std::to_string(callee) + "\n";
+        }
+        text += "}\n";
+    }
+    // t5 is the first of them, t23 the nineteenth: 19 x 222221 is more than 4000000 + 265.
+    EXPECT_EQ(refused(text),
+              "m.txt:290:1: 't23' reaches more than 4000265 instructions with those before it");
+}
+
+// A conditional's branches are gone through for the choice, and the longest again: b0 of 3 instructions, and 40 conditionals around it.
+TEST(HloEndlessCalls, BranchesWithinBranchesCountOnceMore) {
+    const auto nested = [](int body) {
+        std::string text = "b0 {\n p = f32[] parameter(0)\n";
+        for (int i = 0; i < body; ++i) {
+            text += " n" + std::to_string(i) + " = f32[] negate(p)\n";
+        }
+        text += "}\n";
+        for (int i = 1; i <= 40; ++i) {
+            text += "b" + std::to_string(i) +
+                    " {\n p = f32[] parameter(0)\n ROOT c = f32[] conditional(p, p), "
+                    "branch_computations={b" +
+                    std::to_string(i - 1) + "}\n}\n";
+        }
+        return text;
+    };
+    EXPECT_EQ(refused(nested(1000)), "none");
+    // Each chooses among 200001 instructions and those of the conditionals within: 20 of them are 4000400, beyond 4000000 + 200081
+    // only with the 21st.
+    EXPECT_EQ(refused(nested(200000)),
+              "m.txt:200084:1: 'b21' reaches more than 4200081 instructions with those before it");
 }
 
 }  // namespace

@@ -108,5 +108,69 @@ TEST(HloOperands, ErrorsNameTheirPlace) {
               "m.txt:2:34: expected ')' but found 'f32[] constant(1))'");
 }
 
+/// Opcodes of XLA that have operands.
+constexpr const char* kWithOperands[] = {"add",
+                                         "all-gather",
+                                         "all-reduce",
+                                         "all-to-all",
+                                         "bitcast",
+                                         "broadcast",
+                                         "collective-broadcast",
+                                         "collective-permute",
+                                         "compare",
+                                         "concatenate",
+                                         "convert",
+                                         "convolution",
+                                         "copy",
+                                         "dot",
+                                         "dynamic-slice",
+                                         "dynamic-update-slice",
+                                         "gather",
+                                         "get-tuple-element",
+                                         "opt-barrier",
+                                         "pad",
+                                         "ragged-all-to-all",
+                                         "ragged-dot",
+                                         "reduce",
+                                         "reduce-scatter",
+                                         "reshape",
+                                         "reverse",
+                                         "scatter",
+                                         "select",
+                                         "slice",
+                                         "transpose",
+                                         "tuple",
+                                         "while"};
+
+// `ragged-all-to-all-start()` ended the program: the operands that an opcode needs were looked up by the whole word.
+TEST(HloOperands, EachAsynchronousFormHasThem) {
+    for (const std::string opcode : kWithOperands) {
+        for (const char* const form : {"", "-start", "-update", "-done"}) {
+            const std::string error = opcode == "tuple" && (form[0] == 0 || form[1] == 's')
+                                          ? "none"  // of no values
+                                          : "m.txt:2:2: 'a': " + opcode + form + " of 0 operands";
+            EXPECT_EQ(operand_error(" a = f32[8] " + opcode + form + "()\n"), error);
+        }
+    }
+    const std::string two = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n";
+    EXPECT_EQ(operand_error(two + " a = f32[8] ragged-all-to-all-start(p)\n"),
+              "m.txt:4:2: 'a': ragged-all-to-all-start of 1 operands");
+    EXPECT_EQ(operand_error(two + " a = f32[8] dot-done(p)\n"), "none");
+    EXPECT_EQ(operand_error(" r = f32[8] negate(f32[8] dot-start(f32[8] parameter(0)))\n"),
+              "m.txt:2:57: 'r.dot-start': dot-start of 1 operands");
+}
+
+// What passes on one value has no other: those who go through names meet each once.
+TEST(HloOperands, NamesHaveOne) {
+    const std::string two = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n a = f32[8] ";
+    for (const std::string opcode :
+         {"bitcast", "bitcast-convert", "convert", "copy", "copy-start", "copy-done",
+          "get-tuple-element", "opt-barrier", "reshape", "all-gather-done", "async-update"}) {
+        EXPECT_EQ(operand_error(two + opcode + "(p)\n"), "none");
+        EXPECT_EQ(operand_error(two + opcode + "(p, q)\n"),
+                  "m.txt:4:2: 'a': " + opcode + " of 2 operands");
+    }
+}
+
 }  // namespace
 }  // namespace podsim::workloads::hlo

@@ -68,6 +68,25 @@ TEST(HloReadModule, AWholeModule) {
     EXPECT_FALSE(module.cut_off);
 }
 
+// The last of them counted, without a word.
+TEST(HloReadModule, WhatStandsTwice) {
+    const std::string one = "e {\n a = f32[8] parameter(0)\n}\n";
+    EXPECT_EQ(module_error("ENTRY " + one + "ENTRY f {\n a = f32[8] parameter(0)\n}\n"),
+              "m.txt:4:1: 'f' is a second ENTRY; 'e' is the first");
+    EXPECT_EQ(module_error("e {\n ROOT a = f32[8] parameter(0)\n ROOT b = f32[8] negate(a)\n}\n"),
+              "m.txt:3:7: 'b' is a second ROOT");
+    EXPECT_EQ(module_error("e {\n a = f32[8] parameter(0)\n b = f32[8] parameter(0)\n}\n"),
+              "m.txt:3:2: 'b': a second parameter of the number 0");
+}
+
+// They were read by their beginning, as 1, or as no parameter at all.
+TEST(HloReadModule, NumbersOfParameters) {
+    for (const char* const number : {"1e3", "-1", "x", "", "18446744073709551616"}) {
+        EXPECT_EQ(module_error(std::string("e {\n a = f32[8] parameter(") + number + ")\n}\n"),
+                  std::string("m.txt:2:2: 'a': a parameter of the number '") + number + "'");
+    }
+}
+
 TEST(HloReadModule, OneComputationWithoutHeaderOrEntry) {
     const Module module = read_module(
         "e {\n  a = u4[8]{0:E(4)} parameter(0)\n  b = u4[16]{0:E(4)} all-gather(a), "

@@ -59,7 +59,7 @@ const std::string kEstimateConfig =
     R"({"cost_estimate":{"flops":"5000","transcendentals":"7","bytes_accessed":"15000000"}})";
 
 Compute estimated_work(const Module& module, const CostRules& rules = {}) {
-    return items_of(module, module.computations[0], rules).at(0).work;
+    return ModuleItems(module, rules).of(module.computations[0]).at(0).work;
 }
 
 // FLOPs on the MXU, four elementwise operations for each transcendental, bytes of HBM; the call is a kernel into which nothing fuses.

@@ -26,7 +26,8 @@ struct Listed {
 
 Listed list(const std::string& text, const CostRules& rules = {}) {
     Listed listed{read_module(text, "m"), {}};
-    listed.items = items_of(listed.module, listed.module.computations[listed.module.entry], rules);
+    listed.items =
+        ModuleItems(listed.module, rules).of(listed.module.computations[listed.module.entry]);
     return listed;
 }
 

@@ -118,7 +118,8 @@ ENTRY %m (a: f32[64,32], b: f32[32,32]) -> f32[64,16] {
 }
 )",
                                       "m.txt");
-    const std::vector<Item> items = items_of(module, module.computations[1], {});
+    const CostRules rules;
+    const std::vector<Item> items = ModuleItems(module, rules).of(module.computations[1]);
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(items[0].work.flops.value(), 2.0 * 64 * 32 * (32 + 16));
     EXPECT_DOUBLE_EQ(items[0].work.passes, (6 * 32.0 + 16) / (32 + 16));

@@ -20,7 +20,8 @@ Matmul matmul(const std::string& left, const std::string& right, const std::stri
                     left, right, sizes, result, rest),
         "m");
     const Computation& computation = module.computations[0];
-    return matmul_of(module, computation, computation.root_instruction());
+    Budget budget(module);
+    return matmul_of(module, computation, computation.root_instruction(), budget);
 }
 
 void expect_shape(const Matmul& found, double m, double k, double n, double count) {
@@ -192,6 +193,64 @@ TEST(HloMatmuls, LabelsThatDoNotFit) {
                  sim::InputError);
     EXPECT_THROW(matmul("f32[2,2]", "f32[2,2]", "f32[2,2]", "dot(a, b), lhs_contracting_dims={5}"),
                  sim::InputError);
+}
+
+std::string window_error(const std::string& rest) {
+    try {
+        matmul("bf16[2,9,3]", "bf16[2,3,4]", "bf16[2,8,4]", "convolution(a, b), " + rest);
+    } catch (const sim::InputError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+// They were read by their beginning, `1e3` as 1, or as 1 where they are below.
+TEST(HloMatmuls, NumbersOfWindowsAndGroups) {
+    const std::string labels = "dim_labels=b0f_0io->b0f";
+    const std::string remedy = "; numbers of its dimensions stand as in size=3x3 and pad=1_1x0_0";
+    EXPECT_EQ(window_error("window={size=1e3}, " + labels),
+              "m:5:2: 'c': a window of 'e3'" + remedy);
+    EXPECT_EQ(window_error("window={size=2 pad=0_0y}, " + labels),
+              "m:5:2: 'c': a window of 'y'" + remedy);
+    EXPECT_EQ(window_error("window={size=2x}, " + labels), "m:5:2: 'c': a window of ''" + remedy);
+    EXPECT_EQ(window_error("window={size=99999999999999999999}, " + labels),
+              "m:5:2: 'c': a window of '99999999999999999999'" + remedy);
+    EXPECT_EQ(window_error("window={size=2 stride=2147483648}, " + labels),
+              "m:5:2: 'c': a window that no convolution has");
+    EXPECT_EQ(window_error("window={size=2 pad=-9223372036854775808_0}, " + labels),
+              "m:5:2: 'c': a window that no convolution has");
+    for (const std::string key : {"batch_group_count", "feature_group_count"}) {
+        for (const std::string count : {"0", "-1", "1e3", "x", "18446744073709551617"}) {
+            const std::string rest = "window={size=2}, dim_labels=b0f_0oi->b0f, ";
+            const std::string error = window_error(rest + key + "=" + count);
+            EXPECT_EQ(error, "m:5:2: 'c': " + key + "=" + count +
+                                 ", which is no whole number of at least 1");
+        }
+    }
+}
+
+// A dimension twice multiplied twice: infinite FLOPs, which JSON has no text for, were a list of 1000 away.
+TEST(HloMatmuls, DimensionsThatStandTwice) {
+    try {
+        matmul("f32[8,8]", "f32[8,8]", "f32[8,8]",
+               "dot(a, b), lhs_contracting_dims={1,1}, rhs_contracting_dims={0,0}");
+        FAIL();
+    } catch (const sim::InputError& error) {
+        EXPECT_STREQ(error.what(), "m:5:2: 'c': the dimension 1 of an operand twice");
+    }
+}
+
+// A window as long as its input of n = 2^31 - 1: at output o it meets n - o, n (n + 1) / 2 in all. And none at all of an empty output.
+TEST(HloMatmuls, WindowsOfAnySize) {
+    const double n = 2147483647;
+    EXPECT_EQ(matmul("bf16[1,2147483647,1]", "bf16[2147483647,1,1]", "bf16[1,2147483647,1]",
+                     "convolution(a, b), window={size=2147483647}, dim_labels=b0f_0io->b0f")
+                  .multiplications,
+              n * (n + 1) / 2);
+    EXPECT_EQ(matmul("bf16[1,0,1]", "bf16[3,1,1]", "bf16[1,0,1]",
+                     "convolution(a, b), window={size=3}, dim_labels=b0f_0io->b0f")
+                  .multiplications,
+              0);
 }
 
 }  // namespace

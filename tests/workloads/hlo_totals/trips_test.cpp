@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "sim/base/error.h"
 #include "workloads/hlo/read_module.h"
 
 namespace podsim::workloads::hlo {
@@ -76,6 +77,31 @@ TEST(HloTrips, AsTheCompilerWroteThem) {
     const std::string test = "compare(%i, %n), direction=LT";
     EXPECT_EQ(trips("1", unknown, test, R"({"known_trip_count":{"n":"25"}})"), 25);
     EXPECT_EQ(trips("1", unknown, test, R"("{\"known_trip_count\":{\"n\":\"25\"}}")"), 25);
+}
+
+// `1e9` was 1: the number by which the text begins. Protocol buffers read it as 10^9; what they do not read is refused at its loop.
+TEST(HloTrips, WrittenCountsAsProtocolBuffersReadThem) {
+    const std::string test = "compare(%i, %n), direction=LT";
+    const auto written = [&](const std::string& count) {
+        return trips("1", "multiply(%i, %two)", test,
+                     "{\"known_trip_count\":{\"n\":" + count + "}}");
+    };
+    EXPECT_EQ(written("\"1e9\""), 1000000000);
+    EXPECT_EQ(written("25"), 25);
+    EXPECT_EQ(written("2.5e1"), 25);
+    EXPECT_EQ(written("\"0\""), 0);
+    EXPECT_EQ(written("\"1125899906842624\""), std::int64_t{1} << 50);
+    for (const char* const none :
+         {"\"-1\"", "\"1e-1\"", "2.5", "\"25x\"", "\"\"", "\"0x10\"", "many", "1125899906842625",
+          "1e300", "9223372036854775808", "inf", "nan"}) {
+        try {
+            written(none);
+            FAIL() << none;
+        } catch (const sim::InputError& error) {
+            EXPECT_EQ(error.mark().line, 32) << none;
+            EXPECT_EQ(error.problem().find("'w': known_trip_count of '"), 0U) << error.problem();
+        }
+    }
 }
 
 TEST(HloTrips, WhatDoesNotTell) {
