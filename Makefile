@@ -117,14 +117,16 @@ soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenar
 	tests/soak/properties.py build/release/podsim --seconds $(HOUR) --keep build/soak
 
 PAIRS ?= 2000
+MODULES ?= 1000000
 .PHONY: properties
-properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces
+properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces, HLO
 	@.ci/deps $(TESTS)
 	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
-	.ci/build test scenarios_tests house_tests
+	.ci/build test scenarios_tests workloads_tests house_tests
 	PODSIM_WHOLE_PAGES=1 build/test/tests/house_tests --gtest_filter='*/calibrate'
 	PODSIM_STEPS=50 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.EachTerm*'
 	PODSIM_STEPS=500 build/test/tests/scenarios_tests --gtest_filter='LedgerOfSteps.TermsAddUp*'
+	PODSIM_MODULES=$(MODULES) build/test/tests/workloads_tests --gtest_filter='MadeModules.*'
 	PODSIM_WHOLE_LIBRARY=1 build/test/tests/scenarios_tests --gtest_filter='*LibraryTraces*'
 
 .PHONY: readme

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs each fuzz target for a time, or to 10^7 inputs: run.sh BUILD SECONDS [NAME...]
+# Runs each fuzz target for a time, or to RUNS=10^7 inputs: run.sh BUILD SECONDS [NAME...]
 # What it finds to be worth keeping stays in BUILD/fuzz/<name>, from which it goes on the next time; inputs that end a target
 # are BUILD/fuzz/<name>-crash-*, -timeout-* or -oom-*. Fails when there was one.
 set -euo pipefail
@@ -35,9 +35,16 @@ for name in "${names[@]}"; do
     hlo) seeds+=("$top"/scenarios/examples) ;;
     hf_config) seeds+=("$top/tests/workloads/configs") ;;
     esac
+    # Targets with words of their own, and the length of their inputs.
+    words=$build/fuzz/words
+    length=8192
+    if [[ -e $here/$name.dict ]]; then
+        words=$here/$name.dict
+        length=65536
+    fi
     echo "fuzz: $name, $seconds s"
-    "$build/tests/fuzz/fuzz_$name" "$build/fuzz/$name" "${seeds[@]}" -max_total_time="$seconds" -runs=10000000 -timeout=60 \
-        -rss_limit_mb=3000 -max_len=8192 -dict="$build/fuzz/words" -artifact_prefix="$build/fuzz/$name-" -print_final_stats=1 -verbosity=1 \
+    "$build/tests/fuzz/fuzz_$name" "$build/fuzz/$name" "${seeds[@]}" -max_total_time="$seconds" -runs="${RUNS:-10000000}" -timeout=60 \
+        -rss_limit_mb=3000 -max_len="$length" -dict="$words" -artifact_prefix="$build/fuzz/$name-" -print_final_stats=1 -verbosity=1 \
         >"$build/fuzz/$name.log" 2>&1 || failed=1
     grep -E "ERROR|SUMMARY|runtime error|Test unit written|number_of_executed_units" "$build/fuzz/$name.log" || true
     grep -oE "cov: [0-9]+" "$build/fuzz/$name.log" | tail -1 || true

@@ -283,7 +283,12 @@ void Reader::resolve_calls() {
                 Text names(attribute.value);
                 const bool several = names.take("{");
                 while (!names.at_end() && names.peek() != '}') {
-                    std::string name = names.name();
+                    names.take("%");
+                    std::string name(names.word());
+                    if (name.empty()) {
+                        throw module_.error(instruction,
+                                            fmt::format("{}: expected a name", attribute.key));
+                    }
                     const auto found = computations_.find(name);
                     if (found != computations_.end()) {
                         instruction.called.push_back(found->second);

@@ -182,7 +182,7 @@ TEST_F(HloKinds, OverflowsAreNoNulls) {
               ":3:11: an array of 2^63 bytes or more\n");
     EXPECT_EQ(refused("f32[8] custom-call(a), custom_call_target=\"k\", "
                       "backend_config={\"cost_estimate\":{\"flops\":1e300}}"),
-              ":3:2: 'r': a cost_estimate of 2^63 or more\n");
+              ":3:7: 'r': a cost_estimate of 2^63 or more\n");
 }
 
 // The element of a tuple by its number is the element by its line: the same run.

@@ -79,6 +79,12 @@ TEST(HloReadModule, WhatStandsTwice) {
               "m.txt:3:2: 'b': a second parameter of the number 0");
 }
 
+// It stood at no place.
+TEST(HloReadModule, CallsOfNoName) {
+    EXPECT_EQ(module_error("e {\n a = f32[8] parameter(0)\n b = f32[8] call(a), to_apply==\n}\n"),
+              "m.txt:3:2: 'b': to_apply: expected a name");
+}
+
 // They were read by their beginning, as 1, or as no parameter at all.
 TEST(HloReadModule, NumbersOfParameters) {
     for (const char* const number : {"1e3", "-1", "x", "", "18446744073709551616"}) {
