@@ -6,8 +6,8 @@
 
 namespace podsim::workloads::hlo {
 
-/// So many steps, of some nanoseconds each, take seconds.
-inline constexpr double kMostSteps = 1e9;
+/// So many steps, of up to ten nanoseconds each, take seconds.
+inline constexpr double kMostSteps = 5e8;
 
 class Budget {
 public:
