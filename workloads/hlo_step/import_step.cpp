@@ -16,6 +16,11 @@
 namespace podsim::workloads::hlo {
 namespace {
 
+/// A name that is read again costs as much as so many steps of a walk: what is ready is put together anew.
+constexpr double kStepsOfAName = 16;
+/// Of a row of updates each is looked up in memory far apart.
+constexpr double kStepsOfAnUpdate = 4;
+
 /// What is the same each time a computation runs.
 struct Known {
     const std::vector<Item>& items;
@@ -94,7 +99,7 @@ private:
             // Names of what its members make stand between them.
             for (std::uint32_t j = item.members.front() + 1; j < i; ++j) {
                 const Instruction& name = computation.instructions[j];
-                writer_.spend(at, 1);
+                writer_.spend(at, kStepsOfAName);
                 if (here.item_of[j] == kNothing && !is_done(name)) {
                     ready[j] = of_nothing(computation, name, ready, parameters);
                 }
@@ -248,7 +253,7 @@ private:
         }
         const Instruction* start = &computation.instructions[done.operands.front()];
         while (start->opcode == "async-update" && !start->operands.empty()) {
-            writer_.spend(done, 1);
+            writer_.spend(done, kStepsOfAnUpdate);
             start = &computation.instructions[start->operands.front()];
         }
         const auto found = prefetches_.find(start);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -96,14 +97,14 @@ Ready StepWriter::exchange_waits(Ready waits) {
 void StepWriter::join(const Instruction& at, Ready& into, const Ready& more) {
     constexpr std::size_t kFew = 1024;
     spend(at, static_cast<double>(more.size()));
-    for (const OpIndex each : more) {
-        if (!barrier_ || each > *barrier_ || beside_.contains(each)) {
-            into.push_back(each);
-        }
-    }
-    if (into.size() > 2 * more.size() + kFew) {
+    // Sorted as often as it doubles, however few come at a time.
+    if (into.size() + more.size() > std::max(into.capacity(), kFew)) {
         sort_once(into);
+        into.reserve(2 * (into.size() + more.size()));
     }
+    std::ranges::copy_if(more, std::back_inserter(into), [&](OpIndex each) {
+        return !barrier_ || each > *barrier_ || beside_.contains(each);
+    });
 }
 
 bool StepWriter::is_kernel(OpIndex number) const {
