@@ -43,7 +43,7 @@ std::string next_bound(const workloads::LowerBound& lower) {
             next = {what, time};
         }
     }
-    return next.second.value() < kNearly * lower.time.value()
+    return next.first == nullptr || next.second.value() < kNearly * lower.time.value()
                ? ""
                : fmt::format("; {} {} by themselves", next.first, format_time(next.second.value()));
 }

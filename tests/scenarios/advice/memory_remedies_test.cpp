@@ -61,10 +61,9 @@ TEST_F(MemoryRemedies, MakeTheStepFit) {
         EXPECT_EQ(with["peak_bytes"], remedy["peak_bytes"]) << meaning;
         EXPECT_FALSE(with.contains("remedies"));
     }
-    EXPECT_THAT(settings,
-                ElementsAre("training.remat=full",
-                            "training.remat={offload: [decoder_layer_input]}", "batch.tokens=65536",
-                            "training.microbatches=2", "fsdp 8 ways instead of 4 (32 chips)"));
+    EXPECT_THAT(settings, ElementsAre("training.remat=full",
+                                      "training.remat={offload: [decoder_layer_input]}",
+                                      "batch.tokens=65536", "fsdp 8 ways instead of 4 (32 chips)"));
 }
 
 // With two reductions under way the backward pass of a recomputed layer begins while the gradients of two others, in 4 bytes, wait for

@@ -178,7 +178,7 @@ TEST_F(OffloadInput, ReportAndTraceNameWhatIsOffloaded) {
 }
 
 TEST_F(OffloadInput, TheLayersInputsAreOfferedAsARemedy) {
-    // Peaks are those of the programs in order.
+    // Peaks are those of the programs in order, with the look-ahead that a run has.
     const auto text_of = [&](const std::string& remat, double peak, double capacity) {
         const Scenario scenario =
             load_scenario(write(std::string(kGood) + "training: {remat: " + remat + "}\n"));
@@ -190,7 +190,7 @@ TEST_F(OffloadInput, TheLayersInputsAreOfferedAsARemedy) {
     };
     EXPECT_THAT(text_of("none", 23.81e9, 10e9),
                 HasSubstr("    training.remat: {offload: [decoder_layer_input]}: peak "));
-    EXPECT_THAT(text_of("{save: [decoder_layer_input, qkv_proj]}", 8.24e9, 7.5e9),
+    EXPECT_THAT(text_of("{save: [decoder_layer_input, qkv_proj]}", 8.24e9, 7.9e9),
                 HasSubstr("    training.remat: {save: [qkv_proj], offload: [decoder_layer_input]}: "
                           "peak "));
     EXPECT_THAT(text_of("{offload: [decoder_layer_input]}", 6.02e9, 5e9),
