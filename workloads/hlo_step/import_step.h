@@ -27,7 +27,7 @@ struct ImportedStep {
 };
 
 /// The largest program that is made: operations.
-inline constexpr std::size_t kMostOperations = 4'000'000;
+inline constexpr std::size_t kMostOperations = 1'000'000;
 
 /// Throws sim::InputError.
 ImportedStep import_step(const Module& module, const DeviceAxes& axes, const CostRules& rules,

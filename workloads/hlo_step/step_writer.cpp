@@ -9,10 +9,10 @@
 namespace podsim::workloads::hlo {
 namespace {
 
-/// Instructions and dependencies that are gone through; those that are kept count kStepsOfKept times, letters an eighth.
-constexpr double kMostPlayed = 5e8;
+/// Instructions and dependencies that are gone through; those that are kept, and letters of names, count more: they take memory.
+constexpr double kMostPlayed = 2e8;
 constexpr double kStepsOfKept = 5;
-constexpr double kLettersOfStep = 8;
+constexpr double kStepsOfLetter = 4;
 
 void sort_once(Ready& ready) {
     std::ranges::sort(ready);
@@ -37,7 +37,7 @@ void StepWriter::barrier(const Instruction& at, const std::string& name, int lay
 
 OpIndex StepWriter::add(const Instruction& at, Op op) {
     spend(at, kStepsOfKept * static_cast<double>(op.after.size() + op.needs.size()) +
-                  static_cast<double>(op.name.size()) / kLettersOfStep);
+                  kStepsOfLetter * static_cast<double>(op.name.size()));
     if (ops().size() >= kMostOperations) {
         throw module_.error(
             at, fmt::format("with it the module runs more than {} operations", kMostOperations),

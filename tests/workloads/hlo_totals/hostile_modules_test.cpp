@@ -3,9 +3,10 @@
 // No test measures time. What is not linear here does not end while anybody waits.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/error.h"
@@ -57,12 +58,16 @@ std::size_t played(const std::string& text, std::int64_t devices) {
 
 // A kernel that reads 32 bytes through 300,000 names and writes 32, and the one behind them that reads those.
 TEST(HostileModules, NamesInARow) {
-    for (const char* const opcode : {"bitcast", "opt-barrier", "copy-done", "bitcast-convert"}) {
+    for (const auto& [opcode, names] : {std::pair{"bitcast", 300'000},
+                                        {"opt-barrier", 30'000},
+                                        {"copy-done", 30'000},
+                                        {"bitcast-convert", 30'000}}) {
         std::string text = " x = f32[8] sine(p)\n n0 = f32[8] " + std::string(opcode) + "(x)\n";
-        for (int i = 1; i < 300000; ++i) {
+        for (int i = 1; i < names; ++i) {
             text += fmt::format(" n{} = f32[8] {}(n{})\n", i, opcode, i - 1);
         }
-        text += " ROOT y = f32[8] custom-call(n299999), custom_call_target=\"k\"\n";
+        text +=
+            fmt::format(" ROOT y = f32[8] custom-call(n{}), custom_call_target=\"k\"\n", names - 1);
         EXPECT_EQ(counted(entry(text)).hbm.value(), 4 * 32) << opcode;
         EXPECT_EQ(played(entry(text), 1), 4U) << opcode;  // and the two ends
     }
@@ -309,6 +314,36 @@ TEST(HostileModules, KernelsWithinKernels) {
     const Totals totals = counted(entry(text));
     EXPECT_EQ(totals.vector.value(), 2 * 4 * 8.0 * count);
     EXPECT_EQ(totals.hbm.value(), 32.0 * count + 32);  // only the last is a result
+}
+
+// 100,000 sums of one array and names of them, all read by one tuple: what the kernel waits for comes one by one.
+TEST(HostileModules, KernelsOfManyMembers) {
+    constexpr int kMany = 100'000;
+    const std::string text =
+        entry(lines(kMany, " a{0} = f32[8] negate(p)\n b{0} = f32[8] bitcast(a{0})\n") +
+              " ROOT t = " + fmt::format("({})", repeated("f32[8]", kMany)) + " tuple(b0" +
+              lines(kMany - 1, ",b{}") + ")\n");
+    EXPECT_EQ(played(text, 1), static_cast<std::size_t>(kMany + 2));
+}
+
+// Operations are named after the instruction, each time it is run: a hundred thousand letters, a hundred thousand times.
+TEST(HostileModules, LongNamesOfALoop) {
+    const std::string name(100'000, 'x');
+    const std::string text =
+        "c {\n p = (f32[8]) parameter(0)\n ROOT q = pred[] constant(true)\n}\n"
+        "b {\n p = (f32[8]) parameter(0)\n g = f32[8] get-tuple-element(p), index=0\n " +
+        name + " = f32[8] negate(g)\n ROOT r = (f32[8]) tuple(" + name + ")\n}\n" +
+        entry(
+            " t = (f32[8]) tuple(p)\n ROOT w = (f32[8]) while(t), condition=c, body=b, "
+            "backend_config={\"known_trip_count\":{\"n\":\"100000\"}}\n");
+    try {
+        played(text, 1);
+        FAIL() << "nothing was refused";
+    } catch (const sim::InputError& error) {
+        EXPECT_THAT(error.problem(),
+                    ::testing::HasSubstr("with it the module takes more than 200000000 steps"));
+        EXPECT_EQ(error.mark().line, 8);
+    }
 }
 
 // More than 2^63 runs: 4 loops of 10^6 in a row around one are 10^24.
