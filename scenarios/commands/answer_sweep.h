@@ -57,7 +57,7 @@ public:
     [[nodiscard]] const std::string& csv() const { return csv_; }
     [[nodiscard]] bool has_page() const { return !report_.empty(); }
 
-    /// What to say of the record that was taken up.
+    /// Warnings about the record that was taken up.
     [[nodiscard]] const std::vector<std::string>& record_warnings() const {
         return record_warnings_;
     }

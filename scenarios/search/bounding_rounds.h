@@ -30,10 +30,10 @@ public:
           floor_(space),
           most_held_(options.most_held) {}
 
-    /// What is bounded comes into the tally.
+    /// Bounded plans enter the tally.
     void run(const Bounding& bounding, Crew& crew);
 
-    /// Whether there is something to try. Callable from any thread.
+    /// True if there is something to try. Callable from any thread.
     [[nodiscard]] bool has_bounded() const { return has_bounded_; }
     [[nodiscard]] bool is_asked_to_stop() const;
     /// What ended it, where a watch did.
