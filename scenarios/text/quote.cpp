@@ -5,11 +5,43 @@
 
 namespace podsim::scenarios {
 
+std::size_t character_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (byte(0) < 0x80) {
+        return 1;
+    }
+    // The range of the second byte excludes overlong forms, surrogates and what exceeds U+10FFFF.
+    struct Lead {
+        unsigned char first, last, second_least, second_most;
+        std::size_t length;
+    };
+    constexpr Lead kLeads[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                               {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+                               {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+                               {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (const Lead& lead : kLeads) {
+        if (byte(0) < lead.first || byte(0) > lead.last) {
+            continue;
+        }
+        if (text.size() < lead.length || byte(1) < lead.second_least ||
+            byte(1) > lead.second_most) {
+            return 0;
+        }
+        for (std::size_t i = 2; i < lead.length; ++i) {
+            if (byte(i) < 0x80 || byte(i) > 0xbf) {
+                return 0;
+            }
+        }
+        return lead.length;
+    }
+    return 0;
+}
+
 std::size_t hidden_character(std::string_view text) {
     const auto byte = [&](std::size_t i) {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
     };
-    if (byte(0) < 0x20 || byte(0) == 0x7f) {
+    if (byte(0) < 0x20 || byte(0) == 0x7f || character_length(text) == 0) {
         return 1;
     }
     if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) {
@@ -31,16 +63,10 @@ bool has_hidden_character(std::string_view text) {
     return false;
 }
 
-std::string printable(std::string_view text) {
-    constexpr std::size_t kLongest = 60;
-    std::size_t length = std::min(text.size(), kLongest);
-    while (length < text.size() && length > 0 &&
-           (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) {
-        --length;  // not in the middle of a UTF-8 character
-    }
+std::string escaped(std::string_view text) {
     std::string shown;
-    for (std::size_t i = 0; i < length;) {
-        const std::size_t hidden = hidden_character(text.substr(i, length - i));
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t hidden = hidden_character(text.substr(i));
         for (std::size_t end = i + std::max<std::size_t>(hidden, 1); i < end; ++i) {
             if (hidden > 0) {
                 shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
@@ -49,6 +75,17 @@ std::string printable(std::string_view text) {
             }
         }
     }
+    return shown;
+}
+
+std::string printable(std::string_view text) {
+    constexpr std::size_t kLongest = 60;
+    std::size_t length = std::min(text.size(), kLongest);
+    while (length < text.size() && length > 0 &&
+           (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) {
+        --length;  // not in the middle of a UTF-8 character
+    }
+    const std::string shown = escaped(text.substr(0, length));
     return length < text.size() ? shown + "..." : shown;
 }
 
@@ -58,7 +95,7 @@ std::string one_line(std::string_view message) {
         const auto byte = static_cast<unsigned char>(c);
         line += byte < 0x20 || byte == 0x7f ? ' ' : c;
     }
-    return line;
+    return escaped(line);
 }
 
 std::string in_quotes(std::string_view text) {

@@ -229,39 +229,6 @@ void check_characters(const std::string& text, const std::string& file, const ch
     }
 }
 
-/// Bytes of the well-formed UTF-8 character at the start of the text, 0 when there is none.
-std::size_t character_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x80) {
-        return 1;
-    }
-    // The range of the second byte excludes overlong forms, surrogates and what exceeds U+10FFFF.
-    struct Lead {
-        unsigned char first, last, second_least, second_most;
-        std::size_t length;
-    };
-    constexpr Lead kLeads[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                               {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-                               {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-                               {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (const Lead& lead : kLeads) {
-        if (byte(0) < lead.first || byte(0) > lead.last) {
-            continue;
-        }
-        if (text.size() < lead.length || byte(1) < lead.second_least ||
-            byte(1) > lead.second_most) {
-            return 0;
-        }
-        for (std::size_t i = 2; i < lead.length; ++i) {
-            if (byte(i) < 0x80 || byte(i) > 0xbf) {
-                return 0;
-            }
-        }
-        return lead.length;
-    }
-    return 0;
-}
-
 /// Refuses bytes that are no UTF-8, which the parser would replace.
 void check_utf8(const std::string& text, const std::string& file) {
     sim::SourceMark mark{file, 1, 1};

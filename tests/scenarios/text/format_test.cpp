@@ -96,6 +96,10 @@ TEST(Text, QuotedInputIsPrintableAndShort) {
     // C1 (U+009B begins a terminal's command), a turn of the direction of writing (U+202E); other characters of as many bytes are shown.
     EXPECT_EQ(printable("a\xc2\x9b\xe2\x80\xae"), "a\\xc2\\x9b\\xe2\\x80\\xae");
     EXPECT_EQ(printable("\xc2\xa0\xe2\x80\x93\xc3\xa9"), "\xc2\xa0\xe2\x80\x93\xc3\xa9");
+    // Bytes that are not UTF-8, wherever a message quotes them: alone, cut off, too long a form, a surrogate.
+    EXPECT_EQ(one_line("found '\xff\xc3\xa9'"), "found '\\xff\xc3\xa9'");
+    EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");
+    EXPECT_EQ(printable("\xc0\x80 \xed\xa0\x80"), "\\xc0\\x80 \\xed\\xa0\\x80");
     EXPECT_TRUE(has_hidden_character("ab\xe2\x81\xa6"));
     EXPECT_FALSE(has_hidden_character("\xe2\x80\x94 caf\xc3\xa9"));
 }
