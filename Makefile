@@ -5,7 +5,7 @@
 JOBS ?= $(shell nproc)
 export JOBS
 QUICKSTART := scenarios/quickstart/llama3-70b-v5p-pod.yaml
-# What tests need: all that can be built, since they try it.
+# Tests need the packages of all targets, since they try them.
 TESTS := program pages tests python mpi bench
 CODE := sim topology collectives workloads scenarios tests bench
 SOURCES = find $(CODE) \( -name '*.h' -o -name '*.cpp' \) -print0
@@ -15,10 +15,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: deps
-deps: ## install the Debian packages that the program needs and that are missing (packages.txt)
+deps: ## install the missing Debian packages of the program (packages.txt)
 	@.ci/deps program
 
-# Processor time of a fresh build (CONTRIBUTING.md), to say how long it will take.
+# Processor seconds of a fresh build, from which the duration is announced.
 BUILD_SECONDS := 350
 TEST_SECONDS := 1000
 minutes = about $(shell expr \( $(1) / $(JOBS) + 59 \) / 60) minutes with $(JOBS) jobs
@@ -45,12 +45,12 @@ sanitize: ## run the quick tests with ASan and UBSan (half an hour on 2 cores)
 	ctest --preset sanitize --parallel $(JOBS) --label-regex quick
 
 .PHONY: check
-check: ## the quick tests, in a build that a change recompiles little of
+check: ## run the quick tests, in a build that recompiles little after a change
 	@.ci/deps $(TESTS)
 	@.ci/build check
 	ctest --preset check --parallel $(JOBS) --label-regex quick
 
-# The distribution's Python, for which its pybind11 is, and where `import podsim` is to work.
+# The distribution's Python: its pybind11 is for it, and `import podsim` has to work there.
 PYTHON := /usr/bin/python3
 VENV ?= build/python/venv
 
@@ -68,17 +68,17 @@ python: wheel ## install the Python package into a virtual environment, VENV=bui
 	$(VENV)/bin/pip install --no-index --no-deps --force-reinstall build/python/podsim-*.whl
 
 .PHONY: mpi
-mpi: ## build what `mpirun podsim sweep` loads, beside the program
+mpi: ## build the module that `mpirun podsim sweep` loads, beside the program
 	@.ci/deps program mpi
 	@.ci/build release --with PODSIM_MPI=ON
 
 .PHONY: pages
-pages: ## make the bundle of the pages' libraries anew: scenarios/page/bundle, from its lock file
+pages: ## make the bundle of the pages' libraries anew, from its lock file: scenarios/src/report/bundle
 	@.ci/deps pages
 	mkdir -p build/pages
-	cp scenarios/page/web/package.json scenarios/page/web/package-lock.json build/pages
+	cp scenarios/src/report/web/package.json scenarios/src/report/web/package-lock.json build/pages
 	cd build/pages && npm ci --ignore-scripts --prefer-offline --no-audit --no-fund
-	node scenarios/page/web/build.mjs build/pages/node_modules scenarios/page/bundle
+	node scenarios/src/report/web/build.mjs build/pages/node_modules scenarios/src/report/bundle
 
 PREFIX ?= /usr/local
 .PHONY: install
@@ -93,7 +93,7 @@ package: build ## make Debian packages: build/package/*.deb
 	cpack --config build/release/CPackConfig.cmake -G DEB -B build/package
 
 .PHONY: release
-release: ## make what users download: build/dist, an archive, a Debian package, a wheel, checksums
+release: ## make the downloads of users in build/dist: an archive, a Debian package, a wheel, checksums
 	@.ci/deps program python release
 	@.ci/release
 
@@ -111,7 +111,7 @@ fuzz: ## run each fuzz target (tests/fuzz) for SECONDS=60, with clang's sanitize
 
 HOUR ?= 3600
 .PHONY: soak
-soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenarios at random for HOUR=3600 seconds
+soak: build ## end commands at 200 random instants, kill 100 sweeps; then run random scenarios for HOUR=3600 seconds
 	@.ci/deps tests
 	tests/soak/soak.py build/release/podsim . --instants 200 --kills 100 --strict
 	tests/soak/properties.py build/release/podsim --seconds $(HOUR) --keep build/soak
@@ -119,7 +119,7 @@ soak: build ## end commands at 200 random instants, kill 100 sweeps; then scenar
 PAIRS ?= 2000
 MODULES ?= 1000000
 .PHONY: properties
-properties: build ## property runs at full size: PAIRS=2000 random steps, none slower with something faster; ledgers, traces, HLO
+properties: build ## run properties at full size: PAIRS=2000 random steps on faster hardware, ledgers, traces, HLO modules
 	@.ci/deps $(TESTS)
 	tests/soak/faster.py build/release/podsim --pairs $(PAIRS) --jobs $(JOBS)
 	.ci/build test scenarios_tests workloads_tests house_tests
@@ -130,7 +130,7 @@ properties: build ## property runs at full size: PAIRS=2000 random steps, none s
 	PODSIM_WHOLE_LIBRARY=1 build/test/tests/scenarios_tests --gtest_filter='*LibraryTraces*'
 
 .PHONY: readme
-readme: build ## write the output of the quick start into README.md
+readme: build ## write what the program prints into the marked blocks of docs/ and scenarios/book
 	tests/house/update_docs.sh build/release/podsim
 
 .PHONY: bench
@@ -154,7 +154,7 @@ format: ## format all C++ files in place
 	$(SOURCES) | xargs -0 clang-format -i
 
 .PHONY: format-check
-format-check: ## fail where make format would change a file
+format-check: ## fail if make format would change a file
 	@.ci/deps style
 	$(SOURCES) | xargs -0 clang-format --dry-run -Werror
 

@@ -1,8 +1,10 @@
-// Whole collectives over all axes of a v5p slice, folded and unfolded, and an AllGather as its array grows.
+// Benchmarks whole collectives over all axes of a v5p slice, folded and unfolded, and an AllGather
+// as its array grows.
 //
-// Time is that of simulate_collective: choosing the algorithm, building the schedule, running it, and running it once
-// more without latency for the report. Counters: the slice's chips and those that were simulated, events of the run,
-// events a second of that time, and the physical bound over the simulated time.
+// The time is that of simulate_collective: choosing the algorithm, building the schedule, running
+// it, and running it once more without latency for the report. Counters: the slice's chips and the
+// simulated ones, events of the run, events per second of that time, and the physical bound over
+// the simulated time.
 #include <benchmark/benchmark.h>
 #include <string>
 
@@ -30,8 +32,8 @@ void measure(benchmark::State& state, const scenarios::CollectiveRequest& reques
         result.physical_bound.value() / result.simulated.seconds();
 }
 
-/// collective/<operation>/<slice>/<folded or unfolded>. An unfolded AllToAll has a route for each pair of chips and
-/// order of axes: on 4096 chips that takes a minute, on 8960 it would take seven.
+/// Registers collective/<operation>/<slice>/<folded or unfolded>. An unfolded AllToAll has a route
+/// for each pair of chips and order of axes: 4096 chips take a minute, 8960 would take seven.
 const bool collectives_registered = [] {
     for (const Operation operation :
          {Operation::all_gather, Operation::all_reduce, Operation::all_to_all}) {
@@ -60,7 +62,7 @@ const bool collectives_registered = [] {
     return true;
 }();
 
-/// What collective/all-gather/16x20x28/unfolded would cost if its messages never waited for the HBM.
+/// Times collective/all-gather/16x20x28/unfolded with messages that never wait for the HBM.
 void with_private_hbm(benchmark::State& state) {
     scenarios::CollectiveRequest request = whole_slice(Operation::all_gather, kPod, 1e9);
     request.hardware.hbm = scenarios::HbmRule::separate;

@@ -1,10 +1,12 @@
-// Every event queue under the hold model (queue_bench.h), beside the standard containers, in one run.
+// Benchmarks every event queue under the hold model (queue_bench.h), beside the standard
+// containers, in one run.
 //
-// All hold the same 16 bytes, order them by (time, push order) and get the same increments. They take turns in
-// rounds, so that what disturbs one disturbs the others. A round turns over all that is pending, once or more often,
-// so that work which a queue puts off falls into it. Of each queue the best round counts, the first left out. Counters:
-// ns for a pop and a push, and how many times as long as the default queue std::priority_queue and
-// boost::heap::d_ary_heap<4> take. The reported time is that of the default queue.
+// All hold the same 16 bytes, order them by (time, push order) and get the same increments. They
+// alternate in rounds, so that a disturbance of one affects the others. A round replaces all
+// pending events at least once, so that it includes work that a queue defers. The best round of
+// each queue counts, without the first. Counters: ns for a pop and a push, and the times of
+// std::priority_queue and boost::heap::d_ary_heap<4> over that of the default queue. The reported
+// time is that of the default queue.
 #include <algorithm>
 #include <array>
 #include <benchmark/benchmark.h>
@@ -20,19 +22,19 @@
 #include <boost/heap/pairing_heap.hpp>
 
 #include "bench/queue_bench.h"
+#include "bench/queues/compared_queues.h"
 #include "sim/queue/event_queue.h"
 
 namespace podsim::bench {
 namespace {
 
 using sim::Event;
-using sim::NumberedEvent;
 
 struct Later {
     bool operator()(const NumberedEvent& a, const NumberedEvent& b) const { return b < a; }
 };
 
-/// A heap of Boost's.
+/// A queue over a heap of Boost.
 template <class Heap>
 class BoostQueue {
 public:
@@ -52,7 +54,7 @@ using DaryQueue = BoostQueue<
 using PairingQueue =
     BoostQueue<boost::heap::pairing_heap<NumberedEvent, boost::heap::compare<Later>>>;
 
-/// Equal keys stay in the order of insertion.
+/// A queue over std::multimap: equal keys stay in the order of insertion.
 class MultimapQueue {
 public:
     void push(const Event& event) { events_.emplace(event.time.ps, event); }
@@ -81,8 +83,8 @@ void hold(benchmark::State& state) {
     for (std::int64_t& step : steps) {
         step = increment(kind, random);
     }
-    std::tuple<Contender<sim::RadixQueue>, Contender<sim::LaneQueue>, Contender<sim::CalendarQueue>,
-               Contender<sim::QuaternaryQueue>, Contender<sim::BinaryQueue>, Contender<DaryQueue>,
+    std::tuple<Contender<sim::RadixQueue>, Contender<LaneQueue>, Contender<CalendarQueue>,
+               Contender<QuaternaryQueue>, Contender<BinaryQueue>, Contender<DaryQueue>,
                Contender<PairingQueue>, Contender<MultimapQueue>>
         contenders;
     const auto each = [&](const auto& act) {

@@ -1,10 +1,10 @@
-// Hops a second of the kernel alone: an AllGather of 1 GB on every chip and link of a v5p slice, the same simulation
-// over every queue, in turns.
+// Benchmarks hops per second of the kernel alone: an AllGather of 1 GB on every chip and link of a
+// v5p slice, the same simulation over every queue, alternating.
 //
-// The schedule is built once; sim::execute, whose reading of the schedule is part of it, is timed by the processor's
-// time, so that other programs on the machine count as little as possible. Of each queue the best run counts.
-// Counters: hops, hops a second of each queue, and how many times as many the default serves as std::priority_queue
-// (times_std). The reported time is that of the default.
+// The schedule is built once. sim::execute, which includes reading the schedule, is timed by
+// processor time, so that other programs on the machine matter as little as possible. The best run
+// of each queue counts. Counters: hops, hops per second of each queue, and the rate of the default
+// over that of std::priority_queue (times_std). The reported time is that of the default.
 #include <algorithm>
 #include <array>
 #include <benchmark/benchmark.h>
@@ -12,20 +12,25 @@
 #include <utility>
 
 #include "bench/queue_bench.h"
+#include "bench/queues/compared_queues.h"
 #include "bench/requests.h"
-#include "scenarios/lower/lower_collective.h"
+#include "scenarios/src/simulate/lower_collective.h"
 #include "sim/executor/executor.h"
+#include "sim/queue/event_queue.h"
+#include "sim/state/event_per_hop.h"
+#include "sim/state/waves.h"
 
 namespace podsim::bench {
 namespace {
 
-constexpr std::array<std::pair<const char*, sim::QueueKind>, 6> kQueues{{
-    {"waves", sim::QueueKind::waves},
-    {"radix", sim::QueueKind::radix},
-    {"lanes", sim::QueueKind::lanes},
-    {"calendar", sim::QueueKind::calendar},
-    {"quaternary", sim::QueueKind::quaternary_heap},
-    {"std", sim::QueueKind::binary_heap},
+using Play = sim::ExecutionResult (*)(const sim::Workload&, sim::Observer*, bool);
+constexpr std::array<std::pair<const char*, Play>, 6> kQueues{{
+    {"waves", sim::play<sim::Waves<sim::RadixQueue>>},
+    {"radix", sim::play<sim::EventPerHop<sim::RadixQueue>>},
+    {"lanes", sim::play<sim::EventPerHop<LaneQueue>>},
+    {"calendar", sim::play<sim::EventPerHop<CalendarQueue>>},
+    {"quaternary", sim::play<sim::EventPerHop<QuaternaryQueue>>},
+    {"std", sim::play<sim::EventPerHop<BinaryQueue>>},
 }};
 
 void hops(benchmark::State& state, const char* slice) {
@@ -43,9 +48,11 @@ void hops(benchmark::State& state, const char* slice) {
     for (auto _ : state) {
         for (std::size_t i = 0; i < kQueues.size(); ++i) {
             const double begun = processor_seconds();
-            const sim::ExecutionResult result =
-                sim::execute(workload, nullptr, false, kQueues[i].second);
+            const sim::ExecutionResult result = kQueues[i].second(workload, nullptr, false);
             const double seconds = processor_seconds() - begun;
+            if (i > 0 && count != static_cast<double>(result.events - workload.machine.places)) {
+                state.SkipWithError("the queues disagree");
+            }
             count = static_cast<double>(result.events - workload.machine.places);
             best[i] = std::max(best[i], count / seconds);
             if (i == 0) {

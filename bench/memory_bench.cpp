@@ -1,8 +1,9 @@
-// Memory of a run: how much the resident memory of the process rose, at its peak, above what it was before.
+// Benchmarks the memory of a run: the peak rise of the process's resident memory.
 //
-// Measured by Linux: unused memory is given back (malloc_trim), the process's peak is set back to its present size (5 to
-// /proc/self/clear_refs), and after the run VmHWM less that size is the rise. It contains the schedule, the machine,
-// all pending events and the result. Counters: the rise, and the rise by simulated chip and by event.
+// The figures come from Linux: unused memory is given back (malloc_trim), and the process's peak is
+// reset to its present size (5 to /proc/self/clear_refs). After the run, VmHWM less that size is
+// the rise. It contains the schedule, the machine, all pending events and the result. Counters: the
+// rise, and the rise per simulated chip and per event.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <fstream>
@@ -16,7 +17,7 @@ namespace {
 
 using scenarios::Fold;
 
-/// A line of /proc/self/status, in bytes; 0 where there is none.
+/// Returns the value of a line of /proc/self/status in bytes; 0 if there is none.
 double status_bytes(const std::string& name) {
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);) {

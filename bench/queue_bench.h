@@ -1,5 +1,5 @@
-// The hold model for any queue: with N events pending, pop the earliest and push one that lies an increment
-// after it; N stays.
+// The hold model for any queue: with N events pending, pop the earliest and push one that lies an
+// increment after it; N stays.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@
 
 namespace podsim::bench {
 
-constexpr std::size_t kHolds = 1 << 15;  ///< of a round, at the least
+constexpr std::size_t kHolds = 1 << 15;  ///< minimum per round
 constexpr std::int64_t kMeanPs = 1'000'000;
 
-/// splitmix64: the same numbers on every machine.
+/// A generator, splitmix64, with the same numbers on every machine.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -26,16 +26,16 @@ public:
         z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
         return z ^ (z >> 31U);
     }
-    /// In (0, 1].
+    /// Returns a number in (0, 1].
     double unit() { return (static_cast<double>(next() >> 11U) + 1.0) * 0x1p-53; }
 
 private:
     std::uint64_t state_;
 };
 
-/// exponential: mean kMeanPs. bimodal: nine in ten a tenth of it, the others ten times. constant: kMeanPs
-/// always, as when all links carry equal messages, so that whole groups of events share an instant. few: one
-/// of eight delays.
+/// Distributions of increments. exponential: mean kMeanPs. bimodal: nine in ten are a tenth of it,
+/// the others ten times. constant: always kMeanPs, as if all links carried equal messages, so that
+/// whole groups of events share an instant. few: one of eight delays.
 enum Increments : int { exponential, bimodal, constant, few };
 inline constexpr const char* kIncrementNames[] = {"exponential", "bimodal", "constant", "few"};
 
@@ -54,7 +54,7 @@ inline std::int64_t increment(Increments kind, Random& random) {
     return 0;
 }
 
-/// Where the pending events stand at first: spread over one mean, or at 16 instants within it.
+/// Returns the initial time of a pending event: spread over one mean, or at 16 instants within it.
 inline std::int64_t first_time(Increments kind, Random& random) {
     return kind == constant || kind == few
                ? static_cast<std::int64_t>(random.next() % 16) * (kMeanPs / 16)
@@ -69,7 +69,8 @@ void fill(Queue& queue, std::size_t pending, Increments kind) {
     }
 }
 
-/// Of this thread alone, so that other programs on the machine count as little as possible.
+/// Returns the time of this thread alone, so that other programs on the machine matter as little as
+/// possible.
 inline double processor_seconds() {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,11 +1,12 @@
-// What several benchmarks run: a collective over all axes of a v5p slice, and the quick start with settings.
+// Inputs that several benchmarks share: a collective over all axes of a v5p slice, and the quick
+// start with settings.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 
 namespace podsim::bench {
 

@@ -1,23 +1,27 @@
-// The serving loop: 10,000 requests on step times that cost nothing to ask for, and behind their grid.
+// Benchmarks the serving loop: 10,000 requests on step times that cost nothing to compute, directly
+// and through their grid.
 //
-// Time is that of a whole run, requests drawn and percentiles included. Counters: events, tokens made, and seconds a step.
+// The time is that of a whole run, including the drawing of requests and the percentiles. Counters:
+// steps, decodes, buckets and seconds per step.
 #include <benchmark/benchmark.h>
 
-#include "scenarios/serve_report/serving_run.h"
+#include "scenarios/src/serve/serving_run.h"
 
 namespace podsim::bench {
 namespace {
 
 using scenarios::BatchingKind;
 
-/// 2 ms, and 20 us a token of prompts, and what a cache of 100 kB a token takes at 1 TB/s.
+/// Step times of 2 ms, plus 20 us per prompt token, plus the time of a cache of 100 kB per token at
+/// 1 TB/s.
 struct LinearStepTimes final : scenarios::StepTimes {
     sim::Time time_of(const scenarios::StepShape& shape) override {
         return {2000000000 + 20000000 * shape.prompt_tokens() + 100000 * shape.decode_cached};
     }
 };
 
-/// Prompts of some 500 tokens, answers of some 250, 64 slots: a little below what the server can do.
+/// Returns a load a little below the server's capacity: prompts of about 500 tokens, answers of
+/// about 250, 64 slots.
 scenarios::ServingSpec spec_of(BatchingKind kind) {
     scenarios::ServingSpec spec;
     spec.load.rate = 30;

@@ -1,14 +1,15 @@
-// Whole training steps, folded and unfolded, with and without reuse of layers that repeat.
+// Benchmarks whole training steps, folded and unfolded, with and without reuse of repeated layers.
 //
-// Time is that of simulate_step, of `explained` ones with all that `podsim run` explains. Counters: the slice's chips and those that were
-// simulated, layers, events of the step, those that were played and not skipped as repeats.
+// The time is that of simulate_step; `explained` steps include all explanations of `podsim run`.
+// Counters: the slice's chips and the simulated ones, layers, events of the step, and the events
+// that were played and not skipped as repeats.
 #include <benchmark/benchmark.h>
 #include <string>
 #include <vector>
 
 #include "bench/requests.h"
-#include "scenarios/simulate/step_memory.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/step_memory.h"
 
 namespace podsim::bench {
 namespace {
@@ -47,7 +48,7 @@ BENCHMARK_CAPTURE(step, llama3_405b_folded, k405b, false)->Unit(benchmark::kMill
 BENCHMARK_CAPTURE(step, llama3_70b_explained, k70b, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(step, llama3_405b_explained, k405b, true)->Unit(benchmark::kMillisecond);
 
-/// What step/llama3_70b_folded would cost if kernels and messages did not share the HBM.
+/// Times step/llama3_70b_folded with kernels and messages that do not share the HBM.
 void step_with_private_hbm(benchmark::State& state) {
     measure(state, quick_start({"hardware.hbm=private"}), Fold::automatic, {.explain = false});
 }
@@ -55,7 +56,8 @@ BENCHMARK(step_with_private_hbm)
     ->Name("step/llama3_70b_folded_private_hbm")
     ->Unit(benchmark::kMillisecond);
 
-/// 36 settings of the quick start one after the other, as one thread of a sweep has them: that share what they find, or not.
+/// Times 36 settings of the quick start one after the other, like one thread of a sweep. They share
+/// cached results, or do not.
 void settings(benchmark::State& state, bool shared) {
     std::vector<Scenario> all;
     for (const char* const remat : {"none", "block", "full"}) {
@@ -83,7 +85,7 @@ void settings(benchmark::State& state, bool shared) {
 BENCHMARK_CAPTURE(settings, shared, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(settings, alone, false)->Unit(benchmark::kMillisecond);
 
-/// The quick start's model on a smaller slice, without the extra runs that explain a result.
+/// Times the quick start's model on a smaller slice, without the extra runs that explain a result.
 void unfolded_step(benchmark::State& state, const char* slice, bool reuse) {
     measure(state, quick_start({std::string("hardware.slice=") + slice, "batch.tokens=2Mi"}),
             Fold::off, {.reuse = reuse, .explain = false});
@@ -98,7 +100,7 @@ BENCHMARK_CAPTURE(unfolded_step, 8x8x8_reuse, "8x8x8", true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
-/// The quick start itself on every chip and link.
+/// Times the quick start itself on every chip and link.
 void unfolded_pod(benchmark::State& state) {
     measure(state, quick_start(), Fold::off, {.reuse = true, .explain = false});
 }

@@ -1,6 +1,6 @@
-# Writes OUT, the C++ file that says the commit of SOURCE: cmake -DSOURCE=... -DOUT=... -P commit.cmake
-# It is touched only when the commit is another, so that nothing else is compiled. Without a repository there (an archive
-# of the sources) the commit is empty; the repository of a folder above is not asked.
+# Writes OUT, the C++ file that returns the commit of SOURCE: cmake -DSOURCE=... -DOUT=... -P commit.cmake
+# OUT is touched only if the commit has changed, so that nothing else is compiled. The commit is empty if SOURCE is no repository
+# (an archive of the sources); the repository of a folder above is not asked.
 set(commit "")
 find_program(git git)
 if(git AND EXISTS ${SOURCE}/.git)
@@ -13,7 +13,7 @@ if(git AND EXISTS ${SOURCE}/.git)
 endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT [[
 // Made by cmake/commit.cmake.
-#include "scenarios/console/commit.h"
+#include "scenarios/src/cli/cli.h"
 
 namespace podsim::scenarios {
 

@@ -1,5 +1,5 @@
-# What `cmake --install` and cpack take (docs/install.md), in components: `program`, `mpi`, `development` and, only by its name,
-# `python` (scenarios/python).
+# The files of `cmake --install` and cpack (docs/install.md) in components: `program`, `mpi`, `development` and `python`
+# (scenarios/src/python), which is installed only by its name.
 set(modules ${CMAKE_INSTALL_LIBDIR}/podsim)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/podsim)
 
@@ -8,14 +8,14 @@ install(DIRECTORY scenarios/book scenarios/examples scenarios/published scenario
   DESTINATION ${CMAKE_INSTALL_DATADIR}/podsim/scenarios COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES README.md CHANGELOG.md LICENSE cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-# The manual page and the completions, where they have been made (target podsim_manual).
+# The manual page and the completions, if target podsim_manual has made them.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program OPTIONAL)
 if(TARGET podsim_mpi)
   install(TARGETS podsim_mpi LIBRARY DESTINATION ${modules} COMPONENT mpi)
 endif()
 
-# The libraries, for find_package(podsim): podsim::sim and so on. The project's warnings are not for others; that sums are
-# the same on every machine is.
+# The libraries for find_package(podsim): podsim::sim and so on. Their users do not get the project's warnings, but the flag that
+# keeps sums the same on every machine.
 foreach(folder sim topology collectives workloads scenarios)
   install(TARGETS podsim_${folder} EXPORT podsim ARCHIVE COMPONENT development
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/podsim)
@@ -35,9 +35,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/podsim-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/podsim-config.cmake ${PROJECT_BINARY_DIR}/podsim-config-version.cmake
   DESTINATION ${package} COMPONENT development)
 
-# What the program is made of, beside the docs. Written when it is installed, since it takes seconds.
+# The bill of materials of the program, beside the docs. It is written at installation, since it takes seconds.
 find_package(Python 3.9 COMPONENTS Interpreter QUIET)
-set(lock --lock ${PROJECT_SOURCE_DIR}/scenarios/page/web/package-lock.json)
+set(lock --lock ${PROJECT_SOURCE_DIR}/scenarios/src/report/web/package-lock.json)
 set(binaries $<TARGET_FILE:podsim> "$<$<TARGET_EXISTS:podsim_mpi>:$<TARGET_FILE:podsim_mpi>>")
 set(bom ${PROJECT_BINARY_DIR}/podsim.cdx.json)
 if(Python_Interpreter_FOUND)
@@ -47,7 +47,7 @@ if(Python_Interpreter_FOUND)
   install(FILES ${bom} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 endif()
 
-# Debian packages: podsim, podsim-mpi, podsim-dev. dpkg-shlibdeps finds the versions of what they link.
+# Debian packages: podsim, podsim-mpi, podsim-dev. dpkg-shlibdeps finds the versions of their libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "the authors of podsim")
 set(CPACK_PACKAGE_CONTACT "the authors of podsim <podsim@localhost>")

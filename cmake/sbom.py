@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes what a podsim is made of as CycloneDX 1.5 JSON: sbom.py --build BUILD --version V --out FILE [--lock LOCK] BINARY...
+"""Writes the bill of materials of a podsim as CycloneDX 1.5 JSON: sbom.py --build BUILD --version V --out FILE [--lock LOCK] BINARY...
 
-Three kinds of components, each in the version that was there:
-- what the binaries load: the packages of the shared objects that ldd names, the first binary's own NEEDED ones marked;
-- what was compiled in: the packages of the headers that the production code's objects were made from (ninja's log), and of
-  the archives that the program was linked with;
-- what the pages embed: the packages of LOCK, a package-lock.json, that are not for development alone.
-No times and no paths: the same build writes the same bytes.
+It lists three kinds of components, each in its installed version:
+- loaded: the packages of the shared objects that ldd names, with the first binary's own NEEDED ones marked;
+- compiled in: the packages of the headers that the production code includes (ninja's log), and of the archives that the
+  program was linked with;
+- embedded in pages: the packages of LOCK, a package-lock.json, that are not for development alone.
+It has no times and no paths: the same build writes the same bytes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ FOLDERS = ("sim", "topology", "collectives", "workloads", "scenarios")
 
 
 def said(*command: str) -> str:
-    """What a command prints; nothing where there is no such command or it does not succeed throughout."""
+    """Returns the output of a command, also if it fails in part; nothing if there is no such command."""
     try:
         return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def said(*command: str) -> str:
 
 
 def owners(paths: set[str]) -> dict[str, str]:
-    """The Debian package of each file that one has; /lib and /usr/lib are one folder, of which dpkg knows either name."""
+    """Returns the Debian package of each file that has one; dpkg knows /lib and /usr/lib, one folder, by either name."""
     names: dict[str, str] = {}
     for path in paths:
         for real in {os.path.normpath(path), os.path.realpath(path)}:
@@ -47,7 +47,7 @@ def owners(paths: set[str]) -> dict[str, str]:
 
 
 def debian(package: str) -> dict:
-    """The component of an installed package."""
+    """Returns the component of an installed package."""
     name, version, architecture = said(
         "dpkg-query", "--show", "--showformat", "${Package}\t${Version}\t${Architecture}", package).split("\t")
     purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}?arch={architecture}"
@@ -55,7 +55,7 @@ def debian(package: str) -> dict:
 
 
 def loaded(binary: str) -> dict[str, str]:
-    """The shared objects that a binary needs, its libraries' own too, and where they are."""
+    """Returns the shared objects that a binary and its libraries need, with their paths."""
     said_of_it = said("ldd", binary)
     loader = {name: folder + name for folder, name in re.findall(r"^\s*(/\S+/)(ld-\S+) \(", said_of_it, re.M)}
     return dict(re.findall(r"^\s*(\S+) => (/\S+)", said_of_it, re.M)) | loader
@@ -66,20 +66,20 @@ def needed(binary: str) -> set[str]:
 
 
 def headers(build: pathlib.Path) -> set[str]:
-    """What lies outside the checkout and the build and was included by production code."""
+    """Returns the files outside the checkout and the build that production code includes."""
     found = set()
     wanted = False
     for line in said("ninja", "-C", str(build), "-t", "deps").splitlines():
         if line and not line.startswith(" "):
             wanted = line.startswith(tuple(f"{folder}/CMakeFiles/podsim" for folder in FOLDERS)) \
-                and not line.startswith("scenarios/python/")
+                and not line.startswith("scenarios/src/python/")
         elif wanted and line.startswith("    /"):
             found.add(line.strip())
     return {path for path in found if not path.startswith(str(build))}
 
 
 def archives(build: pathlib.Path) -> set[str]:
-    """What the program was linked with that is part of it now."""
+    """Returns the archives that are linked into the program."""
     link = said("ninja", "-C", str(build), "-t", "commands", "podsim").splitlines()
     return set(re.findall(r"(?<=\s)/\S+\.a\b", link[-1] if link else ""))
 
@@ -101,7 +101,7 @@ def shared_objects(binaries: list[str]) -> list[dict]:
     for soname, path in objects.items():
         if path in owner:
             of_package.setdefault(owner[path], set()).add(soname)
-        else:  # from elsewhere than a package
+        else:  # not from a package
             components.append(with_property(
                 {"type": "library", "bom-ref": f"object:{soname}", "name": soname}, "shared-object", {soname}))
     for package, sonames in of_package.items():

@@ -7,14 +7,26 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/member_loads.h"
 #include "collectives/algorithms/messages.h"
+#include "collectives/paths/group_graph.h"
 #include "collectives/paths/routes.h"
 
 namespace podsim::collectives {
 namespace {
 
-constexpr std::uint64_t kMostRoutes = 64;  ///< of one displacement: ties x orders, for ranks
+/// Returns the member of each role, if every member is a role of its own.
+std::vector<int> member_of_role(const CollectiveCall& call, const Roles& roles) {
+    const GroupGraph graph(call.slice, call.group());
+    std::vector<int> members(roles.count());
+    for (int chip = 0; chip < call.slice.size(); ++chip) {
+        const topology::Point point = call.slice.point(chip);
+        members[roles.of(point)] = graph.member_of(point);
+    }
+    return members;
+}
+
+/// Limit of the routes of one displacement (ties times axis orders); it spaces the ranks.
+constexpr std::uint64_t kMostRoutes = 64;
 
 /// Builds the transfers of every role.
 class RouteBuilder {
@@ -53,7 +65,7 @@ public:
     }
 
 private:
-    /// Ranks of the slices further round, and chips.
+    /// The ranks of slices further round, and the displacement of chips.
     using Displacement = std::pair<int, topology::Point>;
 
     /// The hops of a route, stored once for all roles.
@@ -72,7 +84,7 @@ private:
         return messages_of(bytes * path.share, cap_);
     }
 
-    /// The other members of the slice, then those of the other slices.
+    /// Visits the other members of the slice, then those of the other slices.
     void for_each_other(std::uint32_t role,
                         const std::function<void(const Displacement&, std::uint32_t)>& visit) {
         for (int ranks = 0; ranks < across_.length; ++ranks) {
@@ -153,7 +165,8 @@ private:
         return path;
     }
 
-    /// The messages to one member, none to one that takes nothing; how many they are.
+    /// Emits the messages to one member and returns their number: none to a member that takes
+    /// nothing.
     std::uint32_t emit(const Displacement& displacement, sim::Bytes bytes) {
         if (bytes.value() == 0) {
             return 0;
@@ -195,6 +208,23 @@ private:
 };
 
 }  // namespace
+
+Roles roles_of_all_to_all(const CollectiveCall& call) {
+    return {call.slice, call.group(), {}, !call.ends.loads.empty()};
+}
+
+MemberLoads::MemberLoads(const CollectiveCall& call, const Roles& roles)
+    : returning_(call.ends.returning) {
+    if (!call.ends.loads.empty()) {
+        for (const int member : member_of_role(call, roles)) {
+            of_role_.push_back(call.ends.loads[static_cast<std::size_t>(member)]);
+        }
+    }
+}
+
+double MemberLoads::most() const {
+    return of_role_.empty() ? 1 : *std::ranges::max_element(of_role_);
+}
 
 CollectiveSchedule build_all_to_all(const CollectiveCall& call, const ScheduleOptions& options,
                                     ShiftTable& shifts) {

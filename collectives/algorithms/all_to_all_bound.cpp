@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "collectives/algorithms/all_to_all.h"
-#include "collectives/algorithms/member_loads.h"
 #include "collectives/paths/ports.h"
 #include "collectives/paths/routes.h"
 
 namespace podsim::collectives {
 namespace {
 
-/// The first coordinate of the coset along an axis.
+/// Returns the first coordinate of the coset along an axis.
 int first_of_coset(const Group& group, int axis, int coordinate) {
     for (const topology::AxisFactor& factor : group) {
         if (factor.axis == axis) {
@@ -60,7 +59,8 @@ double busiest_on_axis(const topology::Lattice& slice, const Group& group, int a
     return busiest / group_size(group) / members_along(group, axis);
 }
 
-/// Of V / n^2, what every link carries where every route of every chip is walked, or of one chip where all are alike.
+/// Returns the load of every link in units of V / n^2: it walks every route of every chip, or of
+/// one chip if all are alike.
 std::vector<double> loads_on_routes(const CollectiveCall& call) {
     const topology::Lattice& slice = call.slice;
     const Roles roles = roles_of_all_to_all(call);
@@ -91,7 +91,8 @@ std::vector<double> loads_on_routes(const CollectiveCall& call) {
     return load;
 }
 
-/// By coordinate of a coset along the axis, ascending: the mean load of the members there. Their ranks count z fastest.
+/// Returns the mean load of the members at each coordinate of a coset along the axis, ascending.
+/// Member ranks count z fastest.
 std::vector<double> loads_along(const CollectiveCall& call, int axis) {
     const auto along = static_cast<std::size_t>(members_along(call.group(), axis));
     const std::vector<double>& loads = call.ends.loads;
@@ -110,7 +111,7 @@ std::vector<double> loads_along(const CollectiveCall& call, int axis) {
     return mean;
 }
 
-/// Of V: along one axis of a plain slice.
+/// Adds the bytes along one axis of a plain slice.
 void carry_along(const CollectiveCall& call, int axis, LeastCarried& carried) {
     const int length = call.slice.length(axis);
     const std::vector<double> loads = loads_along(call, axis);

@@ -12,9 +12,11 @@
 namespace podsim::collectives {
 namespace {
 
-constexpr double kMessagesPerLevel = 64;  ///< of a tree's depth, so that filling it costs little
+/// Messages for each level of a tree's depth: filling the pipeline then costs little.
+constexpr double kMessagesPerLevel = 64;
 constexpr double kLeastBroadcastMessage = 4096;
-constexpr double kMostToFill = 4e6;  ///< beyond what the cap asks for
+/// Limit of the transfers to which filling the pipeline may lead; the cap may ask for more.
+constexpr double kMostToFill = 4e6;
 
 struct Trees {
     std::vector<topology::SpanningTree> trees;
@@ -62,7 +64,7 @@ Trees with_messages(const GroupGraph& graph, std::vector<topology::SpanningTree>
     return result;
 }
 
-/// The time of the deepest tree, in bytes at the rate of one link.
+/// Returns the time of the deepest tree, in bytes at the rate of one link.
 sim::Bytes time_of(const Trees& trees, sim::Bytes v, sim::Bytes hop) {
     return trees.message(v) * (static_cast<double>(trees.messages) - 1 + trees.depth()) +
            hop * trees.depth();
@@ -142,7 +144,7 @@ private:
     }
     [[nodiscard]] int parent(int link) const { return link_of(link).from; }
 
-    /// The messages of a tree over one of its links.
+    /// Emits the messages of a tree over one of its links.
     void emit(std::size_t tree, int link) {
         const GroupLink& over = link_of(link);
         sim::Schedule& schedule = result_.schedule;
@@ -173,7 +175,7 @@ private:
         }
     }
 
-    /// What has come to a member goes on to its children.
+    /// Forwards every message that reaches a member to its children.
     void connect(std::size_t tree, std::size_t member, const std::vector<int>& children) {
         sim::Schedule& schedule = result_.schedule;
         for (std::uint32_t message = 0; message < trees_.messages; ++message) {

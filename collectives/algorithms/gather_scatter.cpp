@@ -14,9 +14,9 @@ namespace {
 
 using topology::Arc;
 
-/// A flow of every member's share to the root in the least time.
+/// A flow of every member's shard to the root in the least time.
 struct Collection {
-    // The time is `shares` / `rate` of the time that one link needs for one share.
+    // The time is `shares` / `rate` times what one link needs for one shard.
     std::int64_t shares = 0;
     std::int64_t rate = 1;
     std::vector<int> links;             ///< in use, by number
@@ -28,7 +28,8 @@ struct Collection {
     }
 };
 
-/// The best flow over some links. Dinkelbach's method on the ratio of the tightest set.
+/// Returns the best flow over the given links, by Dinkelbach's method on the ratio of the tightest
+/// set.
 Collection collect(const GroupGraph& graph, int root, const std::vector<int>& links) {
     const std::vector<Arc> all = graph.arcs();
     const int n = graph.members();
@@ -41,7 +42,7 @@ Collection collect(const GroupGraph& graph, int root, const std::vector<int>& li
         const Arc& arc = all[static_cast<std::size_t>(link)];
         best.rate += arc.to == root ? arc.capacity : 0;
     }
-    // In units in which a share is best.rate: a link carries best.shares x its capacity in T.
+    // The unit makes a shard best.rate: a link carries best.shares times its capacity in T.
     while (true) {
         const std::int64_t divisor = std::gcd(best.shares, best.rate);
         best.shares /= divisor;
@@ -95,14 +96,14 @@ Collection best_collection(const GroupGraph& graph, int root) {
     return by_all.time() < by_shortest.time() ? by_all : by_shortest;
 }
 
-/// A member's way to the root, with its part of the member's share.
+/// A member's route to the root, with a fraction of the member's shard.
 struct ScatterWay {
     int member = 0;
     std::vector<int> links;
     std::int64_t flow = 0;
 };
 
-/// Takes the flow apart: from every member along links with flow left, without loops.
+/// Decomposes the flow: from every member along links with flow left, without loops.
 std::vector<ScatterWay> ways_of(const GroupGraph& graph, int root, Collection flow) {
     std::vector<std::vector<std::size_t>> out(static_cast<std::size_t>(graph.members()));
     const auto link_of = [&](std::size_t i) -> const GroupLink& {
@@ -122,7 +123,7 @@ std::vector<ScatterWay> ways_of(const GroupGraph& graph, int root, Collection fl
             for (int at = member; at != root;) {
                 int& seen = position[static_cast<std::size_t>(at)];
                 if (seen >= 0) {
-                    // Flow that only goes round in a circle is of no use.
+                    // Flow that only circulates is of no use.
                     const auto begin = path.begin() + seen;
                     const std::int64_t round = flow.on_link[*std::ranges::min_element(
                         begin, path.end(), {}, [&](std::size_t i) { return flow.on_link[i]; })];
@@ -157,7 +158,7 @@ std::vector<ScatterWay> ways_of(const GroupGraph& graph, int root, Collection fl
     return ways;
 }
 
-/// From every member to the root; `reversed`, from the root to every member.
+/// Ships from every member to the root; if `reversed`, from the root to every member.
 std::vector<Shipment> shipments_of(const GroupGraph& graph, int root, sim::Bytes v, bool reversed) {
     const Collection flow = best_collection(graph, root);
     const double share = static_cast<double>(flow.share);

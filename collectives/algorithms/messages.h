@@ -1,4 +1,4 @@
-// How many messages bytes are cut into, and how many a schedule may have.
+// The number of messages that bytes are cut into, and the limit of a schedule.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 
 namespace podsim::collectives {
 
-/// Messages that a schedule may have at most.
+/// Limit of the messages of one schedule.
 inline constexpr double kMostMessages = 20e6;
 class TooManyMessages : public sim::InputError {
 public:
     TooManyMessages();
 };
 
-/// Messages that a block of a ring step is cut into: ceil(block / cap), made even beyond one so that half
-/// of a block is a whole number of messages. Throws sim::InputError beyond 20 million.
+/// Returns the number of messages that a block of a ring step is cut into: ceil(block / cap). It is
+/// made even beyond one so that half of a block is a whole number of messages. Throws
+/// sim::InputError beyond 20 million.
 std::uint32_t message_count(sim::Bytes block, sim::Bytes message_cap);
 
-/// Messages that bytes on one route are cut into: ceil(bytes / cap), one at the least.
+/// Returns the number of messages that bytes on one route are cut into: ceil(bytes / cap), at least
+/// one.
 std::uint32_t messages_of(sim::Bytes bytes, sim::Bytes message_cap);
 
 }  // namespace podsim::collectives

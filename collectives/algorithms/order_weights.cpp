@@ -12,7 +12,8 @@ using Vector = std::vector<double>;
 
 constexpr double kTiny = 1e-12;
 
-/// A square system a x = b and its solution. The enumerations solve many small ones and use one again.
+/// A square system a x = b and its solution. The enumerations solve many small systems and reuse
+/// one.
 struct System {
     explicit System(std::size_t n) : a(n, Vector(n)), b(n), x(n) {}
 
@@ -22,8 +23,8 @@ struct System {
     std::vector<std::size_t> pivot_column{};
 };
 
-/// Solves the system in place by elimination with partial pivoting; false when singular.
-/// Consistent redundant rows are tolerated: their unknown is set to zero.
+/// Solves the system in place by elimination with partial pivoting; returns false if it is
+/// singular. Consistent redundant rows are tolerated: their unknown is set to zero.
 bool solve(System& system) {
     auto& [a, b, x, pivot_column] = system;
     const std::size_t n = b.size();
@@ -80,7 +81,7 @@ double dot(const Vector& a, const Vector& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// Rows that the weights must meet where all loads are equal: differences of loads are 0, the sum is 1.
+/// The rows that weights with equal loads meet: differences of loads are 0, the sum is 1.
 struct Constraints {
     explicit Constraints(const LoadTable& load) {
         const std::size_t orders = load[0].size();
@@ -96,7 +97,7 @@ struct Constraints {
         target.back() = 1;
     }
 
-    /// A A' over the orders of a support.
+    /// Sets the system to A A' over the orders of a support.
     void set_gram(const std::vector<std::size_t>& support, System& gram) const {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             for (std::size_t j = 0; j < rows.size(); ++j) {
@@ -123,17 +124,18 @@ struct Constraints {
     Vector target;
 };
 
-/// Weights with equal loads, by the orders that may have some.
+/// Weights with equal loads, by the orders that may have a weight.
 class EqualLoads {
 public:
     explicit EqualLoads(const LoadTable& load)
         : orders_(load[0].size()), constraints_(load), gram_(constraints_.rows.size()) {}
 
-    /// Those of least norm of all supports.
+    /// Returns the weights of least norm over all supports.
     std::optional<Vector> best() {
         const unsigned all = (1U << orders_) - 1;
-        // Those of least norm are at right angles to all differences of such weights: others that are d away have a norm larger by
-        // d squared, and those that leave out an order are at least its weight away.
+        // The weights of least norm are at right angles to all differences of weights with equal
+        // loads: others at a distance d have a norm larger by d squared. Those that leave out an
+        // order are at least its weight away.
         constexpr double kSome = 1e-3;
         std::optional<Solution> best = on(all);
         if (best && std::ranges::min(best->w) > kSome) {
@@ -155,7 +157,8 @@ private:
         double norm = 0;
     };
 
-    /// On a support S with constraint rows A, w = A' (A A')^-1 b; nothing where that meets no equal loads or is negative.
+    /// Returns w = A' (A A')^-1 b on a support S with constraint rows A; nothing if it has no equal
+    /// loads or a negative weight.
     std::optional<Solution> on(unsigned bits) {
         set_members(support_, bits);
         constraints_.set_gram(support_, gram_);
@@ -183,13 +186,14 @@ private:
     std::vector<std::size_t> support_;
 };
 
-/// A vertex of the linear program: the weights of a support and the largest load t, where as many factors have it.
+/// A vertex of the linear program: the weights of a support and the largest load t, which as many
+/// factors have.
 struct Vertex {
     Vector w;
     double t = 0;
 };
 
-/// Nothing where no such weights exist, or another factor has a larger load.
+/// Returns nothing if no such vertex exists, or if another factor has a larger load.
 std::optional<Vertex> vertex_of(const LoadTable& load, const std::vector<std::size_t>& support,
                                 const std::vector<std::size_t>& tight) {
     const std::size_t n = support.size() + 1;  // the weights, then t

@@ -10,14 +10,17 @@
 namespace podsim::collectives {
 namespace {
 
-/// Shares of a collective's time: what waits for hops may cost for a chunk less, and what sums of its phases differ by.
+/// Fractions of a collective's time: the longer wait for hops that one chunk less may cost, and the
+/// rounding difference of sums of its phases.
 constexpr double kWorthAChunk = 1e-3;
 constexpr double kRounding = 1e-9;
-constexpr std::size_t kAllOrders = 3;  ///< factors up to which every order is a part
+/// Groups of at most this many factors take every order as a part.
+constexpr std::size_t kAllOrders = 3;
 
-/// [position]: the time that a part puts on the busiest link along the factor there, for each byte that a member has. Of a line,
-/// gathering fills the link into its end, a tree (reduce_broadcast.h) every link alike: length / 2 in the units of a two-way ring's
-/// length - 1.
+/// Returns the time that a part puts on the busiest link along each factor, by position in the
+/// part's order and for each byte that a member has. On a line, a gather fills the link into its
+/// end; a tree (reduce_broadcast.h) fills every link equally: length / 2, in units in which a
+/// two-way ring has (length - 1) / 2.
 std::vector<double> link_times(const topology::Lattice& slice, const Group& group, const Part& part,
                                bool trees) {
     std::vector<double> times;
@@ -33,7 +36,7 @@ std::vector<double> link_times(const topology::Lattice& slice, const Group& grou
     return times;
 }
 
-/// load[a][o], scaled so that its largest entry is 1.
+/// Returns load[a][o], scaled so that its largest entry is 1.
 LoadTable loads(const topology::Lattice& slice, const Group& group, const std::vector<Part>& parts,
                 bool trees) {
     LoadTable load(group.size(), std::vector<double>(parts.size()));
@@ -87,7 +90,7 @@ void set_lengths(const topology::Lattice& slice, const Group& group, std::vector
     }
 }
 
-/// 1, 2, 4, ..., the last as large as the one before it.
+/// Returns 1, 2, 4, ..., the last as large as the one before it.
 std::vector<int> growing(int count) {
     std::vector<int> sizes(static_cast<std::size_t>(count), 1);
     for (std::size_t c = 1; c < sizes.size(); ++c) {
@@ -96,8 +99,9 @@ std::vector<int> growing(int count) {
     return sizes;
 }
 
-/// The phases of an AllGather, the i-th of all parts together: earlier ones go first at every link, and within one the chunks in their
-/// order. A ReduceScatter goes through them backwards in time. In units of what a link takes for a member's block.
+/// The phases of an AllGather, the i-th of all parts together. Earlier phases go first at every
+/// link, and within one phase the chunks in their order. A ReduceScatter goes through them
+/// backwards in time. The unit is the time that a link takes for a member's block.
 class PhaseTimes {
 public:
     PhaseTimes(const CollectiveCall& call, const std::vector<Part>& parts)
@@ -123,7 +127,8 @@ public:
         }
     }
 
-    /// How long links wait at the most for a chunk that is not yet through the phase before. `hop`: a link's latency.
+    /// Returns the longest time that links wait for a chunk that is still in the phase before.
+    /// `hop` is a link's latency.
     [[nodiscard]] double longest_wait(const std::vector<int>& sizes, double hop) const {
         const double units = std::accumulate(sizes.begin(), sizes.end(), 0);
         double longest = 0;
@@ -139,25 +144,27 @@ public:
                     longest = std::max(longest, at(i, before, share) + *hops * hop - free);
                 }
             }
-            ++hops;  // the last phase has none behind it
+            ++hops;  // no phase follows the last
         }
         return longest;
     }
-    /// Of the links along the factor that takes longest, if none waits.
+    /// Returns the time of the links along the slowest factor, if none waits.
     [[nodiscard]] double total() const { return std::ranges::max(until_.back()); }
 
 private:
-    /// When links along a factor are done with that share of a phase, if none has waited.
+    /// Returns the time at which links along a factor have done the given share of a phase, if none
+    /// has waited.
     [[nodiscard]] double at(std::size_t phase, std::size_t factor, double share) const {
         return until_[phase][factor] * (1 - share) + until_[phase + 1][factor] * share;
     }
 
     const std::vector<Part>& parts_;
-    std::vector<std::vector<double>> until_;  ///< [phase][factor]: of the phases before it
-    std::vector<double> hops_;  ///< of each part, [phase]: one after the other, to its end
+    std::vector<std::vector<double>> until_;  ///< [phase][factor]: time of the phases before it
+    /// For each part, [phase]: hops one after the other, to the end of the phase.
+    std::vector<double> hops_;
 };
 
-/// Chunks that grow, of which more would not help. `hop`: a link's latency.
+/// Returns the fewest growing chunks that do as well as `most`. `hop` is a link's latency.
 std::vector<int> as_few_as_do(const PhaseTimes& phases, int most, double hop) {
     const auto loses = [&](int count, double of_hop) {
         return (phases.longest_wait(growing(count), of_hop) -

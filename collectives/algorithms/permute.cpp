@@ -21,7 +21,7 @@ topology::Point displacement(const GroupGraph& graph, int member, int shift) {
     return graph.place_of(destination(graph, member, shift)) - graph.place_of(member);
 }
 
-/// [d]: members that move d chips forward round a wrapped axis.
+/// Returns [d]: the number of members that move d chips forward round a wrapped axis.
 std::map<int, int> moves_round(const topology::Lattice& slice, const GroupGraph& graph, int axis,
                                int shift) {
     const int length = slice.length(axis);
@@ -33,7 +33,8 @@ std::map<int, int> moves_round(const topology::Lattice& slice, const GroupGraph&
     return moves;
 }
 
-/// Of one member's share, what crosses from each chip of an axis that does not wrap to the next, the mean over its lines, and back.
+/// The crossings from each chip to the next (`up`) and back (`down`) along an axis that does not
+/// wrap, in units of one member's shard, as the mean over the axis' lines.
 struct Crossings {
     std::vector<double> up;
     std::vector<double> down;
@@ -48,11 +49,11 @@ Crossings crossings(const topology::Lattice& slice, const GroupGraph& graph, int
     for (int member = 0; member < graph.members(); ++member) {
         alike += graph.place_of(member)[at] == 0 ? 1 : 0;
     }
-    // One line of chips along the axis stands for length / n of a group; every group alike, at
+    // One line of chips along the axis stands for length / n of a group. All groups are alike, at
     // every offset that a group can have along the axis.
     for (int chip = 0; chip < length; ++chip) {
         for (int member = 0; member < graph.members(); ++member) {
-            // Chips at this coordinate are members of that digit along the axis.
+            // Chips at this coordinate are members with its digit along the axis.
             if (graph.place_of(graph.member_of(topology::along(axis, chip)))[at] !=
                 graph.place_of(member)[at]) {
                 continue;
@@ -66,7 +67,8 @@ Crossings crossings(const topology::Lattice& slice, const GroupGraph& graph, int
     return sums;
 }
 
-/// Bytes of one member's share that the busiest link along an axis must carry.
+/// Returns the lower bound of the busiest link's bytes along an axis, in units of one member's
+/// shard.
 double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, int axis, int shift) {
     if (!slice.wraps(axis)) {
         const Crossings sums = crossings(slice, graph, axis, shift);
@@ -87,13 +89,13 @@ double least_on_axis(const topology::Lattice& slice, const GroupGraph& graph, in
     return most;
 }
 
-/// Adds what a share puts on the links of an axis.
+/// Adds what the shards put on the links of an axis.
 void carry_along(const CollectiveCall& call, const GroupGraph& graph, int axis,
                  LeastCarried& carried) {
     const auto at = static_cast<std::size_t>(axis);
     const int length = call.slice.length(axis);
     const sim::Bytes share = call.bytes / graph.members();
-    double links = 0;  // of a member in the mean
+    double links = 0;  // mean of a member
     if (call.slice.wraps(axis)) {
         for (const auto& [d, count] : moves_round(call.slice, graph, axis, call.ends.shift)) {
             links += static_cast<double>(count) * std::min(d, length - d) / graph.members();
@@ -113,19 +115,19 @@ void carry_along(const CollectiveCall& call, const GroupGraph& graph, int axis,
     carried.all += carried.on_axis.at(at);
 }
 
-/// Chips forward along a wrapped axis.
+/// Returns the chips forward along a wrapped axis.
 int forward(const topology::Lattice& slice, const topology::Point& move, int axis) {
     const int length = slice.length(axis);
     return (move[static_cast<std::size_t>(axis)] % length + length) % length;
 }
 
-/// A part of a move along one axis or several.
+/// A segment of a move along one axis or several.
 struct Piece {
     topology::Point move;
     double share = 1;
 };
 
-/// Shortest routes; along the axes of `around` (bit a: axis a) both ways round.
+/// Returns shortest routes; along the axes of `around` (bit a: axis a), in both directions round.
 std::vector<Route> routes_of(const topology::Lattice& slice, const topology::Point& move,
                              unsigned around) {
     if (around == 0) {
@@ -163,13 +165,15 @@ std::vector<Route> routes_of(const topology::Lattice& slice, const topology::Poi
     return routes;
 }
 
-/// What a choice of ways costs: the shares that the busiest link carries, and the links of the longest route.
+/// The cost of a choice of routes: the shards on the busiest link, and the links of the longest
+/// route.
 struct Ways {
     double busiest = 0;
     int longest = 0;
 };
 
-/// Of all groups together, whose members' routes share links. `places` as distinct_places() has them.
+/// Returns the cost over all groups together, since their members' routes share links. `places` is
+/// distinct_places().
 Ways ways_of(const topology::Lattice& slice, const topology::Lattice& places,
              const GroupGraph& graph, int shift, unsigned around) {
     std::map<topology::Point, std::vector<Route>> routes;  // by displacement
@@ -202,10 +206,10 @@ Ways ways_of(const topology::Lattice& slice, const topology::Lattice& places,
     return ways;
 }
 
-/// The axes along which both ways pay, by the estimate of the header.
+/// Returns the axes along which both directions pay, by the estimate of the header.
 unsigned axes_around(const topology::Lattice& slice, const Group& group, const GroupGraph& graph,
                      int shift, sim::Bytes share, sim::Bytes hop_bytes) {
-    unsigned may = 0;  // axes that wrap and along which somebody moves
+    unsigned may = 0;  // axes that wrap and along which a member moves
     for (int member = 0; member < graph.members() && !slice.twisted(); ++member) {
         const topology::Point move = displacement(graph, member, shift);
         for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -223,7 +227,7 @@ unsigned axes_around(const topology::Lattice& slice, const Group& group, const G
         if ((around & ~may) != 0) {
             continue;
         }
-        // Sums of shares: what is equal but for their rounding is no gain.
+        // Times are sums of shares: a difference within their rounding is no gain.
         if (const sim::Bytes taken = time(around); taken < least * (1 - 1e-12)) {
             best = around;
             least = taken;

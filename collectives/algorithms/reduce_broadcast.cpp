@@ -36,7 +36,8 @@ public:
     }
 
 private:
-    /// The transfers of a node of a tree: for each message one to the parent, then one to each child.
+    /// The transfers of a node of a tree: for each message one to the parent, then one to each
+    /// child.
     struct Node {
         std::uint32_t first_transfer = 0;
         std::vector<TreeStep> steps;
@@ -113,7 +114,7 @@ private:
              .unit = sender.messages});
     }
 
-    /// Sets the successors of a role's transfers at the neighbours where they arrive.
+    /// Sets the successors of a role's transfers at the neighbours that receive them.
     void connect_role(std::uint32_t role) {
         sim::Schedule& schedule = result_.schedule;
         for (std::size_t t = 0; t < trees_.all().size(); ++t) {
@@ -134,7 +135,8 @@ private:
                         const Node& to = at(next, t, trees_.moved(node, step));
                         const bool up = i == 0 && !from.root;
                         for (std::size_t j = 0; j < to.steps.size(); ++j) {
-                            // Sums go on to the parent, or turn round at the root; results to the children.
+                            // Sums go on to the parent, or reverse at the root; results go on to
+                            // the children.
                             const bool on_up = j == 0 && !to.root;
                             if (to.root || on_up == up) {
                                 schedule.successors.push_back(to.transfer(message, j));

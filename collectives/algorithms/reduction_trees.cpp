@@ -13,7 +13,7 @@ constexpr double kMessagesPerHop = 128;  ///< of all trees together
 constexpr double kLeastMessages = 24;    ///< of one of many trees
 constexpr double kLeastMessage = 4096;
 
-/// Messages of one tree of that many bytes; `filling` make its pipeline long.
+/// Returns the messages of one tree of the given bytes; `filling` messages make its pipeline long.
 std::uint32_t filling_messages(sim::Bytes bytes, double filling, sim::Bytes message_cap) {
     const double least = std::min(filling, std::floor(bytes.value() / kLeastMessage));
     return std::max({message_count(bytes, message_cap), static_cast<std::uint32_t>(least), 1U});
@@ -77,7 +77,7 @@ void ReductionTrees::cut_into_messages(double shards, sim::Bytes message_cap) {
     }
 }
 
-/// The direction from a node towards the root along one factor; 0: it is there.
+/// Returns the direction from a node towards the root along one factor; 0 if it is there.
 int ReductionTrees::inwards(const ReductionTree& tree, int at, int factor) const {
     if (!roles_.ring(factor)) {
         const int to = tree.spine[static_cast<std::size_t>(factor)];
@@ -121,7 +121,7 @@ bool ReductionTrees::is_parent(const ReductionTree& tree, int node, const TreeSt
     return up && up->factor == step.factor && up->direction == step.direction;
 }
 
-/// Every choice of positions on the lines; on the factor taken last the middle.
+/// Returns every choice of positions on the lines; on the last factor the middle.
 std::vector<std::vector<int>> ReductionTrees::spines_of(const std::vector<int>& order) const {
     std::vector<std::vector<int>> spines{std::vector<int>(group_.size())};
     for (const int factor : order) {
@@ -143,7 +143,7 @@ std::vector<std::vector<int>> ReductionTrees::spines_of(const std::vector<int>& 
     return spines;
 }
 
-/// Links from a node to the root.
+/// Returns the links from a node to the root.
 int ReductionTrees::depth(const ReductionTree& tree, int node) const {
     int links = 0;
     for (std::optional<TreeStep> up = parent(tree, node); up; up = parent(tree, node)) {

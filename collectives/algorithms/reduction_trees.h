@@ -1,7 +1,7 @@
 // The spanning trees along which an AllReduce sums and broadcasts back (reduce_broadcast.h).
 //
-// A node of a tree is a place in the group as the tree sees it: along a line the position, along a ring the
-// distance ahead of the root. Nodes count through the factors with the first fastest.
+// A node of a tree is a position in the group relative to the tree: along a line the coordinate,
+// along a ring the distance ahead of the root. Nodes are numbered with the first factor fastest.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace podsim::collectives {
 struct ReductionTree {
     std::vector<int> order;  ///< factors, that of the outermost leaves first
     std::vector<int> spine;  ///< [factor]: the root's position on a line; 0 on a ring
-    int opposite = 1;        ///< direction in which the opposite member of an even ring is joined
-    sim::Bytes bytes;        ///< of one root's share
+    int opposite = 1;        ///< direction in which an even ring's opposite member is joined
+    sim::Bytes bytes;        ///< of one root's shard
     std::uint32_t messages = 1;
 };
 
@@ -31,31 +31,32 @@ struct TreeStep {
 
 class ReductionTrees {
 public:
-    /// Of an array of `v` bytes, divided into the parts. Keeps references to the group and the roles.
-    /// Throws sim::InputError beyond 20 million messages.
+    /// Plants the trees of an array of `v` bytes, divided into the parts. Keeps references to the
+    /// group and the roles. Throws sim::InputError beyond 20 million messages.
     ReductionTrees(const Group& group, const Roles& roles, const std::vector<Part>& parts,
                    sim::Bytes v, sim::Bytes message_cap);
 
     [[nodiscard]] const std::vector<ReductionTree>& all() const { return trees_; }
     [[nodiscard]] int nodes() const { return nodes_; }
     [[nodiscard]] std::uint32_t most_messages() const { return most_messages_; }
-    /// Links one after the other, to the root and back.
+    /// Returns the links one after the other, to the root and back.
     [[nodiscard]] int hops() const { return hops_; }
 
-    /// The step towards the root; nothing at the root.
+    /// Returns the step towards the root; nothing at the root.
     [[nodiscard]] std::optional<TreeStep> parent(const ReductionTree& tree, int node) const;
-    /// The step to the parent first, unless the node is the root, then those to the children.
+    /// Returns the step to the parent (none at the root), then those to the children.
     [[nodiscard]] std::vector<TreeStep> steps(const ReductionTree& tree, int node) const;
-    /// The node that a step leads to.
+    /// Returns the node that a step leads to.
     [[nodiscard]] int moved(int node, const TreeStep& step) const {
         const int n = length(step.factor);
         const int at = coordinate(node, step.factor);
         return node +
                ((at + step.direction + n) % n - at) * unit_[static_cast<std::size_t>(step.factor)];
     }
-    /// Whether a member of this role can be that node: lines by position, rings anywhere.
+    /// True if a member of this role can be that node: lines by position, rings anywhere.
     [[nodiscard]] bool plays(std::uint32_t role, int node) const;
-    /// Where a node stands on the rings: sum of its distances ahead of the root x ring lengths before.
+    /// Returns a node's position on the rings: sum of its distances ahead of the root x ring
+    /// lengths before.
     [[nodiscard]] int ring_block(int node) const;
 
 private:
@@ -74,15 +75,15 @@ private:
 
     const Group& group_;
     const Roles& roles_;
-    std::vector<int> unit_;  ///< of a coordinate in the number of a node
+    std::vector<int> unit_;  ///< step of a coordinate in a node's number
     int nodes_ = 1;
     std::vector<ReductionTree> trees_;
     std::uint32_t most_messages_ = 1;
     int hops_ = 0;
 };
 
-/// Messages on one line: ceil(V / cap), but enough that filling the line costs little: 64 for each link of it, as
-/// long as they are not below 4 KiB.
+/// Returns the messages on one line: ceil(V / cap), but enough that filling the line costs little:
+/// 64 for each link, as long as they are not below 4 KiB.
 std::uint32_t messages_on_line(const topology::AxisFactor& line, sim::Bytes v,
                                sim::Bytes message_cap);
 

@@ -9,7 +9,6 @@
 #include "collectives/algorithms/parts.h"
 #include "collectives/paths/factors.h"
 #include "collectives/paths/link_load.h"
-#include "collectives/paths/tree_links.h"
 
 namespace podsim::collectives {
 namespace {
@@ -17,11 +16,11 @@ namespace {
 using topology::AxisFactor;
 using topology::Lattice;
 
-/// Axes longer than this are only cut at their start: the bound stays true, and cheap.
+/// Longer axes are only cut at their start: the bound stays true, and cheap.
 constexpr int kCutEverywhere = 128;
 
-/// Which of the group's cosets along `axis`, numbered from 0, each coordinate belongs to: coordinates of
-/// one coset belong to members of one group.
+/// Returns for each coordinate its coset along `axis`, numbered from 0: coordinates of one coset
+/// belong to members of one group.
 std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
     std::vector<int> coset(static_cast<std::size_t>(slice.length(axis)));
     int cosets = 0;
@@ -39,7 +38,8 @@ std::vector<int> cosets_of(const Lattice& slice, const Group& group, int axis) {
     return coset;
 }
 
-/// The least turn of a wrapped axis that changes nothing but the numbers of its cosets: further arcs begin as those do.
+/// Returns the smallest rotation of a wrapped axis that only renumbers its cosets: arcs that begin
+/// further on repeat those that begin before.
 int turn_to_itself(const std::vector<int>& coset, int cosets) {
     const std::size_t length = coset.size();
     std::vector<int> turned_to(static_cast<std::size_t>(cosets));
@@ -59,7 +59,8 @@ int turn_to_itself(const std::vector<int>& coset, int cosets) {
     return static_cast<int>(length);
 }
 
-/// The part of V, held by one coset with so many members inside a cut and outside it, that must enter the cut.
+/// The fraction of V, held by one coset with `inside` and `outside` members of a cut, that must
+/// enter the cut.
 using EnteringShare = double (*)(int inside, int outside);
 
 double share_gathered(int inside, int outside) {
@@ -72,8 +73,8 @@ double share_reduced(int /*inside*/, int /*outside*/) {
     return 1;
 }
 
-/// Largest over arcs [begin, end) of one axis of the bytes that must enter the arc, divided by the
-/// links that enter it, per unit of V and for one line of chips along the axis.
+/// Returns the worst cut among arcs [begin, end) of one axis: the bytes that must enter the arc
+/// over the links that enter it. The unit is V, for one line of chips along the axis.
 double worst_cut(const Lattice& slice, const Group& group, int axis, EnteringShare entering) {
     const int length = slice.length(axis);
     const std::vector<int> coset = cosets_of(slice, group, axis);
@@ -112,7 +113,8 @@ double worst_cut(const Lattice& slice, const Group& group, int axis, EnteringSha
     return worst;
 }
 
-/// By axis: with one factor those that lie between members at least, as others lie between those of groups beside; else all.
+/// Returns a chip's links by axis. An axis whose one factor is a line counts the links between its
+/// members, since the others lie between neighbouring groups. Other axes count all links.
 AxisWeights links_between(const Lattice& slice, const Group& group) {
     AxisWeights links = links_by_axis(slice);
     for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -125,7 +127,8 @@ AxisWeights links_between(const Lattice& slice, const Group& group) {
     return links;
 }
 
-/// On a link, of trees that join the members of every group, where members next to each other would receive that in the mean.
+/// Returns the bytes on a link of trees that join the members of every group and bring `mean` bytes
+/// to each member, on average, if members are adjacent.
 double on_trees(const CollectiveCall& call, sim::Bytes mean) {
     LinkLoad load;
     load.add_tree(gaps_between(call.group()), mean.value() / (group_size(call.group()) - 1));
@@ -148,7 +151,8 @@ sim::Bytes busiest(const CollectiveCall& call, const LeastTraffic& least, Enteri
                                            : std::max(link_bytes, on_trees(call, least.mean)));
 }
 
-/// `both`: reduced and gathered, by the algorithms that do one after the other.
+/// Returns the load; `both` means that the call reduces and gathers, which counts twice for
+/// algorithms that do one after the other.
 AlgorithmLoad load_of(const CollectiveCall& call, bool both) {
     const topology::Lattice& slice = call.slice;
     const Group& group = call.group();
@@ -189,7 +193,8 @@ bool on_rings_alone(const CollectiveCall& call, const ScheduleOptions& options) 
            });
 }
 
-/// What a phase of all parts together, by its place in their orders, puts on a link along a factor, one way.
+/// The load of one phase (all parts together, by its position in their orders) on a link along a
+/// factor, in one direction.
 struct FactorLoad {
     double bytes = 0;
     double messages = 0;
@@ -218,7 +223,8 @@ std::vector<PhaseLoad> phase_loads(const CollectiveCall& call, const ScheduleOpt
                 const sim::Bytes block(held * chunk / units);
                 const double pieces = message_count(block, options.message_cap);
                 load.largest = std::max(load.largest, block.value() / pieces);
-                // Two more, where a block is whole messages but for the rounding of its size.
+                // Two more if a block is a whole number of messages except for the rounding of its
+                // size.
                 load.messages += steps * (pieces + 2) * group[f].stride;
             }
             held *= length;
@@ -236,7 +242,7 @@ std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOp
         return std::nullopt;
     }
     std::vector<PhaseLoad> phases = phase_loads(call, options);
-    // From the last on; a ReduceScatter begins with that of an AllGather.
+    // The recursion starts at the last phase; a ReduceScatter begins with the last of an AllGather.
     if (call.operation != Operation::reduce_scatter) {
         std::ranges::reverse(phases);
     }

@@ -1,4 +1,5 @@
-// What no AllGather, ReduceScatter or AllReduce of V bytes among n members can beat, and what those on rings do not exceed.
+// Lower bounds of AllGather, ReduceScatter and AllReduce of V bytes among n members, and an upper
+// bound of those on rings.
 #pragma once
 
 #include <optional>
@@ -22,41 +23,48 @@ LeastTraffic all_gather_traffic(double n, sim::Bytes v);
 LeastTraffic reduce_scatter_traffic(double n, sim::Bytes v);
 LeastTraffic all_reduce_traffic(double n, sim::Bytes v);
 
-/// Bytes on the busiest link: the largest of every member's least bytes over its links, the mean bytes over
-/// the mean links, every planar cut's bytes over the links that cross it, and what trees that join members apart from each other put on
-/// links (link_load.h; not of twisted slices): (n-1)V/n over the sum of links / stride, of factors one an axis.
+/// Returns the bytes on the busiest link: the largest of every member's least bytes over its links,
+/// the mean bytes over the mean links, every planar cut's bytes over the links that cross it, and
+/// the load of trees that join members apart from each other (link_load.h; not on twisted slices).
+/// With one factor per axis the last is (n-1)V/n over the sum of links / stride.
 sim::Bytes all_gather_bound(const CollectiveCall& call);
 sim::Bytes reduce_scatter_bound(const CollectiveCall& call);
 sim::Bytes all_reduce_bound(const CollectiveCall& call);
 
-/// What an algorithm needs at the least: hops one after the other, and the busiest link's bytes. With F the factors,
-/// V w the bytes of a part and N members, the link of factor f carries over the parts
-///   AllGather, ReduceScatter   sum of V w / N x (members before f) x (f - 1) / (2 on a ring, 1 on a line)
-///   AllReduce                  twice that on a ring; V w / N x (members before f) x f on a line, whose halves
-///                              fill opposite directions
+/// Lower bounds of an algorithm: hops one after the other, and the busiest link's bytes. With F the
+/// factors, V w the bytes of a part and N members, the link of factor f carries over the parts
+///   AllGather, ReduceScatter   sum of V w / N x (members before f) x (f - 1)
+///                              / (2 on a ring, 1 on a line)
+///   AllReduce                  twice that on a ring; V w / N x (members before f) x f on a line,
+///                              whose halves fill opposite directions
 ///   one-shot                   sum of V w x (f - 1) / (2 on a ring, 1 on a line)
-/// times the stride, whose groups share it.
+/// times the stride, whose groups share the link.
 struct AlgorithmLoad {
     int hops = 0;
     sim::Bytes bytes{};
 };
-/// Of an AllGather or ReduceScatter, and of an AllReduce.
+/// The first is for an AllGather or ReduceScatter, the second for an AllReduce.
 AlgorithmLoad load_once(const CollectiveCall& call);
 AlgorithmLoad load_twice(const CollectiveCall& call);
 
-/// What no run of an AllGather or ReduceScatter takes longer than, alone and from its start, where every member is on rings, so that
-/// all do the same at the same time, and no link is dead; nothing for others, and for algorithms that are not of rings.
-/// Its phases go first in their order (collective_schedule.h). With T_i when the last message of phases 0 .. i has come,
-///   T_i <= T_(i-1) + max over factors f of [what phase i puts on a link along f / rate + k_if (latency + R_if)]
-/// with k_if the hops of a message and those that it brings on after it, one way round f, and R_if the longest that a message of a
-/// later phase holds a link along f. For take the last to come, and before it what it waited for, back to T_(i-1): all of
-/// them go over links of one port, which are alike; while one of them waits, its link serves others of phase i, none of
-/// them twice, but for what a later phase had begun.
+/// Returns an upper bound of the time of an AllGather or ReduceScatter that runs alone and from its
+/// start. It holds if every member is on rings, so that all do the same at the same time, and no
+/// link is dead. Returns nothing for others, and for algorithms that are not of rings. The phases
+/// have priority in their order (collective_schedule.h). With T_i the time at which the last
+/// message of phases 0 .. i arrives,
+///   T_i <= T_(i-1) + max over factors f of [t_if + k_if (latency + R_if)]
+/// with t_if the time that phase i puts on a link along f, k_if the hops of a message and of its
+/// successors, in one direction round f, and R_if the longest time that a message of a later phase
+/// holds a link along f. Proof: take the last message to arrive, and before it the one that it
+/// waited for, back to T_(i-1). All of them use links of one port, which are alike. While one of
+/// them waits, its link serves others of phase i, none of them twice, except for a message that a
+/// later phase had begun.
 std::optional<sim::Time> latest_end(const CollectiveCall& call, const ScheduleOptions& options,
                                     const LinkModel& link);
 
-/// What a member has when its AllGather begins along each factor of a group, all parts together and of V: w / N x (members before f).
-/// With f members it hands (f - 1) times that to others along the factor, or gets as much, in a ReduceScatter the other way round.
+/// Returns what a member has when its AllGather begins along each factor of a group, as a fraction
+/// of V over all parts: w / N x (members before f). With f members, it hands (f - 1) times that to
+/// others along the factor, or gets as much; in a ReduceScatter the reverse.
 std::vector<double> held_along(const topology::Lattice& slice, const Group& group,
                                Algorithm algorithm);
 

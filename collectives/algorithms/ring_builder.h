@@ -1,5 +1,5 @@
-// The builder of the schedules of rings.h. Private to the room: rings.cpp emits the transfers,
-// ring_ways.cpp finds their links, ring_edges.cpp connects them.
+// The builder of the schedules of rings.h. It is private to this folder: rings.cpp emits the
+// transfers, ring_ways.cpp finds their links, ring_edges.cpp connects them.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Phase {
     int factor = 0;  ///< index within the group, or kBetweenSlices
     int length = 1;  ///< members along it; on a twisted torus this depends on the order
     Motion motion{};
-    /// What one member holds of a chunk.
+    /// The bytes that one member holds of a chunk.
     struct Block {
         sim::Bytes bytes;
         std::uint32_t pieces = 1;  ///< messages that a whole block is cut into
@@ -29,14 +29,15 @@ struct Phase {
     std::vector<Block> blocks;  ///< [chunk]
 };
 
-/// The messages of one step in one direction: pieces [first_piece, first_piece + count) of the block.
+/// The messages of one step in one direction: pieces [first_piece, first_piece + count) of the
+/// block.
 struct Slot {
     std::uint32_t first_transfer = 0;
     std::uint32_t first_piece = 0;
     std::uint32_t count = 0;
 };
 
-/// What an operation does with blocks. With both, it reduces first.
+/// The motions of an operation. With both, it reduces first.
 struct Motions {
     bool reduces = false;
     bool gathers = false;
@@ -57,13 +58,13 @@ public:
 private:
     void plan_chunks(const CollectiveCall& call, const ScheduleOptions& options);
     void plan_phases(sim::Bytes v, const ScheduleOptions& options);
-    /// Of a part that starts with `held` for each unit of a chunk.
+    /// Returns the blocks of a part that starts with `held` for each unit of a chunk.
     [[nodiscard]] std::vector<Phase::Block> blocks(sim::Bytes held, sim::Bytes message_cap);
-    /// Refuses what is too large, and reserves memory for the rest.
+    /// Throws if the schedule is too large, and reserves its memory otherwise.
     void check_size();
     void emit_role(std::uint32_t role);
     void emit_phase(std::uint32_t role, std::size_t part, int chunk, std::size_t phase);
-    /// How the messages of a slot go: hops of the schedule, and where they lead.
+    /// The route of the messages of a slot: hops of the schedule, and the destination.
     struct Way {
         std::uint32_t first_hop = 0;
         std::uint32_t hop_count = 0;
@@ -71,9 +72,9 @@ private:
         std::uint32_t destination_role = 0;
     };
     Way find_way(std::uint32_t role, const Phase& spec, int direction, int distance);
-    /// A copy of a way, with hops of its own.
+    /// Copies a way, with hops of its own.
     Way way_again(const Way& way);
-    /// What the slots of a phase in one direction have in common.
+    /// Data that the slots of a phase in one direction have in common.
     struct Row {
         std::uint32_t role = 0;
         std::size_t part = 0;
@@ -86,19 +87,20 @@ private:
         Slot* slots = nullptr;  ///< [distance]
     };
     void emit_slot(const Row& row, int distance, const Way& way);
-    /// Of the slot's first message, among all messages of a source.
+    /// Returns the rank of the slot's first message, among all messages of a source.
     [[nodiscard]] std::uint64_t rank_of_slot(const Row& row, int distance) const;
     void emit_payload(const Payload& payload) {
         if (payloads_) {
             result_.payloads.push_back(payload);
         }
     }
-    /// The links of a message from this role to the next member, or `distance` slices on; adds its
-    /// hops.
+    /// Adds the hops of a message from this role to the next member, or `distance` slices on;
+    /// returns their number.
     std::uint32_t add_hops(std::uint32_t role, const Phase& spec, int direction, int distance);
-    /// Adds the hop over one link of a place, or a way round it when it is dead.
+    /// Adds the hop over one link of a place, or a detour round the link if it is dead.
     void add_hop_round(std::uint32_t role, const topology::Point& at, int axis, int direction);
-    /// Where the message goes: the displacement, and the role there.
+    /// Returns the displacement to the destination of a message; the next function returns its
+    /// role.
     [[nodiscard]] std::uint32_t destination(const Phase& spec, int direction, int distance);
     [[nodiscard]] std::uint32_t destination_role(std::uint32_t role, const Phase& spec,
                                                  int direction, int distance) const;
@@ -128,12 +130,12 @@ private:
         return (block * 2 + (direction < 0 ? 1 : 0)) * longest_ +
                static_cast<std::size_t>(distance);
     }
-    /// Of all distances: [distance].
+    /// Returns the slots of all distances: [distance].
     [[nodiscard]] const Slot* slots(std::uint32_t role, std::size_t part, int chunk,
                                     std::size_t phase, int direction) const {
         return &slots_[role][slot_index(part, chunk, phase, direction, 0)];
     }
-    /// Which goes first at a link: the order of collective_schedule.h.
+    /// Returns the priority at a link (lower first): the order of collective_schedule.h.
     [[nodiscard]] std::uint32_t turn(std::size_t part, int chunk, std::size_t phase) const;
     [[nodiscard]] std::size_t gate_index(std::size_t part, int chunk, std::size_t phase) const {
         return (part * static_cast<std::size_t>(result_.chunks) + static_cast<std::size_t>(chunk)) *

@@ -20,7 +20,7 @@ void ScheduleBuilder::connect_role(std::uint32_t role) {
     }
 }
 
-/// The edges into this role's transfers of one phase, and into the join after it.
+/// Adds the edges into this role's transfers of one phase, and into the join after it.
 void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int chunk,
                                     std::size_t phase) {
     const Phase& spec = phases_[part][phase];
@@ -53,7 +53,7 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
         if (last || !behind) {
             continue;
         }
-        // What completes the phase here: everything that arrives, or the last sums.
+        // The phase completes here with everything that arrives, or with the last sums.
         for (int distance = 1; distance <= arriving; ++distance) {
             if (spec.motion == Motion::reduce && distance != 1) {
                 continue;
@@ -67,8 +67,8 @@ void ScheduleBuilder::connect_phase(std::uint32_t role, std::size_t part, int ch
     }
 }
 
-/// Between slices nothing is passed on: every message goes straight to where it is wanted, and the
-/// phase has ended when those of all other slices have come.
+/// Between slices nothing is passed on: every message goes directly to its destination. The phase
+/// ends when those of all other slices have arrived.
 void ScheduleBuilder::connect_between_slices(std::uint32_t role, std::size_t part, int chunk,
                                              std::size_t phase) {
     for (int distance = 1; distance < phases_[part][phase].length; ++distance) {
@@ -86,8 +86,8 @@ void ScheduleBuilder::connect_between_slices(std::uint32_t role, std::size_t par
     }
 }
 
-/// A phase may end at a member before the one that it follows has: its join waits for the join
-/// before it.
+/// A phase may end at a member before the phase that it follows: its join waits for the join before
+/// it.
 void ScheduleBuilder::join_phases(std::uint32_t role, std::size_t part, int chunk,
                                   std::size_t phase) {
     if (phase > 0 && phase + 1 < phases_[part].size()) {
@@ -96,8 +96,8 @@ void ScheduleBuilder::join_phases(std::uint32_t role, std::size_t part, int chun
     }
 }
 
-/// Sorts the edges into the transfers' successor lists, each in the order of the edges, and counts needs and
-/// arrivals.
+/// Sorts the edges into the transfers' successor lists, each in the order of the edges, and counts
+/// needs and arrivals.
 void ScheduleBuilder::link_edges() {
     sim::Schedule& schedule = result_.schedule;
     for (const Edge& edge : edges_) {

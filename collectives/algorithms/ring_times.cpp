@@ -17,7 +17,7 @@ bool on_ring(const CollectiveCall& call) {
     return factor_kind(call.slice, call.group()[0]).ring;
 }
 
-/// Blocks of that many bytes from every member to all others.
+/// Returns the time of blocks of the given bytes from every member to all others.
 sim::Time blocks_to_all(const CollectiveCall& call, sim::Bytes block,
                         const ScheduleOptions& options, const LinkModel& link) {
     const int n = call.group()[0].length;
@@ -26,7 +26,7 @@ sim::Time blocks_to_all(const CollectiveCall& call, sim::Bytes block,
     const std::int64_t steps = two_way ? n / 2 : n - 1;
     const bool half_edge = two_way && n % 2 == 0;
     const std::int64_t edge_messages = half_edge && m > 1 ? m / 2 : m;
-    // The shares of a block are computed as in the schedule, so that they round alike.
+    // The fractions of a block are computed as in the schedule, so that they round alike.
     const auto share = [&](double messages) {
         return sim::round_up(block * (messages / static_cast<double>(m)) / link.rate);
     };

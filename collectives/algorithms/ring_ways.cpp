@@ -1,4 +1,4 @@
-// Which links the messages of a slot cross.
+// The links that the messages of a slot cross.
 #include "collectives/algorithms/ring_builder.h"
 #include "sim/base/error.h"
 

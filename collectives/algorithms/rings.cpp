@@ -40,7 +40,7 @@ void ScheduleBuilder::plan_chunks(const CollectiveCall& call, const ScheduleOpti
         for (std::size_t i = 0; i < group_.size(); ++i) {
             rings = rings && roles_.ring(static_cast<int>(i));
         }
-        // Of what is reduced along lines in many orders the first chunks go before the others.
+        // In a reduction along lines in many orders the first chunks go before the others.
         const bool in_waves = motions_.reduces && !rings && result_.parts.size() > kFewOrders;
         chunks_in_flight_ = in_waves ? options.chunks_in_flight : 0;
         chunk_sizes_ = in_waves
@@ -136,7 +136,8 @@ void ScheduleBuilder::check_size() {
     edges_.reserve(of_all_roles(transfers));
 }
 
-/// A member of this role sends for distances 1 .. this in this direction; 0: it sends nothing.
+/// Returns the largest distance for which a member of this role sends in this direction; 0: it
+/// sends nothing. It sends for all distances from 1 on.
 int ScheduleBuilder::most_distance(std::uint32_t role, const Phase& phase, int direction) const {
     const int length = phase.length;
     if (phase.factor == kBetweenSlices) {
@@ -265,7 +266,7 @@ void ScheduleBuilder::emit_slot(const Row& row, int distance, const Way& way) {
     const int direction = row.direction;
     sim::Schedule& schedule = result_.schedule;
 
-    // In units of half a message: the whole block is 2 x pieces, half of it `pieces` units.
+    // The unit is half a message: the whole block is 2 x pieces, half of it `pieces` units.
     const Phase::Block& block = spec.blocks[static_cast<std::size_t>(row.chunk)];
     const std::uint32_t unit = 2 * block.pieces;
     const bool half = row.halves && 2 * distance == spec.length;
@@ -279,11 +280,11 @@ void ScheduleBuilder::emit_slot(const Row& row, int distance, const Way& way) {
     slot.count = (end + 1) / 2 - begin / 2;
 
     const std::uint64_t rank = rank_of_slot(row, distance);
-    // Ways round dead links meet messages of other sources with the same rank.
+    // Detours round dead links meet messages of other sources with the same rank.
     const std::uint64_t sources = roles_.by_place() ? roles_.count() : 1;
     const std::uint64_t source = roles_.by_place() ? row.role : 0;
 
-    // In one shot what arrives is added up, too.
+    // In one shot the arrivals are added up, too.
     const bool sums = spec.motion == Motion::reduce || one_shot_;
     for (std::uint32_t i = 0; i < slot.count; ++i) {
         const std::uint32_t piece = slot.first_piece + i;

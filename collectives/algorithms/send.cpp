@@ -35,7 +35,7 @@ std::vector<Route> send_routes(const CollectiveCall& call, sim::Bytes hop_bytes)
     }
     const GroupGraph graph(call.slice, whole_slice(call.slice));
     const std::vector<std::vector<topology::Way>> by_count = ways_between(graph, call.ends);
-    // In bytes at the rate of one link.
+    // The unit is bytes at the rate of one link.
     const auto time = [&](const std::vector<topology::Way>& ways) {
         return (v + hop_bytes * total_links(ways)) / static_cast<double>(ways.size());
     };

@@ -1,7 +1,7 @@
 // The two bandwidths by which collectives are compared, in the convention of nccl-tests.
 //
-// nccl-tests counts S bytes: the buffer of one rank, and for AllGather and ReduceScatter all n pieces
-// of it. In terms of V, the whole array (bounds.h):
+// nccl-tests counts S bytes: the buffer of one rank, and for AllGather and ReduceScatter all n
+// shards of it. In terms of V, the whole array (bounds.h):
 //                   S      algorithm bandwidth   bus bandwidth
 //   AllGather       V      V/t                   V/t x (n-1)/n
 //   ReduceScatter   V      V/t                   V/t x (n-1)/n
@@ -11,10 +11,10 @@
 //   send            V      V/t                   V/t
 //   broadcast       V      V/t                   V/t
 //   gather, scatter V      V/t                   V/t x (n-1)/n
-// AllToAll and permute (its sendrecv) differ because its V lies spread over the members: each sends and receives
-// V/n, as a rank
-// of nccl-tests' alltoall does its whole buffer. Bus bandwidth is the rate at which every member
-// receives bytes on a ring; on links of rate r a member with k links has at most k r of it, AllToAll less.
+// AllToAll and permute (its sendrecv) differ because their V lies spread over the members: each
+// sends and receives V/n, as a rank of nccl-tests' alltoall does its whole buffer. Bus bandwidth is
+// the rate at which every member receives bytes on a ring. On links of rate r a member with k links
+// has at most k r, AllToAll less.
 #pragma once
 
 #include "collectives/vocabulary/operation.h"
@@ -27,7 +27,7 @@ struct Bandwidth {
     sim::BytesPerSecond bus;
 };
 
-/// Of an array of `v` bytes over `members` in `time`, which is above zero.
+/// Returns the bandwidths of an array of `v` bytes over `members` in `time`, which is above zero.
 Bandwidth bandwidth(Operation operation, int members, sim::Bytes v, sim::Seconds time);
 
 }  // namespace podsim::collectives

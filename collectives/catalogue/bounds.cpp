@@ -11,7 +11,8 @@
 namespace podsim::collectives {
 namespace {
 
-/// Every member of an AllToAll sends as much to each: of V, what is exchanged within one of the slices.
+/// Returns the exchange within one of the slices: every member of an AllToAll sends the same to
+/// each.
 CollectiveCall exchange_within_slice(const CollectiveCall& call) {
     const double slices = call.members.across.length;
     CollectiveCall within = call;
@@ -49,7 +50,7 @@ sim::Seconds bound_between_slices(const CollectiveCall& call, sim::BytesPerSecon
     return std::max({at_chip, out / all_dcn, out / all_pcie, within});
 }
 
-/// The text's time of an AllGather.
+/// Returns the text's time of an AllGather.
 sim::Seconds book_gather(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
                          sim::Seconds hop_latency) {
     double hops = 0;
@@ -69,8 +70,9 @@ sim::Seconds book_gather(const CollectiveCall& call, sim::BytesPerSecond link_on
     return std::max(carried / (link_one_way * links), hop_latency * hops);
 }
 
-/// The text's time of an AllToAll: V A / (4 N W) over the longest axis, A of N members along it. The middle of a line carries twice that
-/// one way. Of the hops a quarter of an AllGather's.
+/// Returns the text's time of an AllToAll: V A / (4 N W) over the longest axis, with A of N members
+/// along it. The middle of a line carries twice that in one direction. Hops are a quarter of an
+/// AllGather's.
 sim::Seconds book_exchange(const CollectiveCall& call, sim::BytesPerSecond link_one_way,
                            sim::Seconds hop_latency) {
     std::array<double, topology::kAxes> members{};

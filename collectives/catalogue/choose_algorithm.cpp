@@ -21,7 +21,7 @@ CollectiveCall by(const CollectiveCall& call, Algorithm algorithm) {
     return one;
 }
 
-/// `physical`: the bound whatever the algorithm.
+/// `physical`: the bound of any algorithm.
 sim::Time bound_of(const CollectiveCall& call, const LinkModel& link, sim::Seconds physical) {
     const OperationInfo& row = info(call.operation);
     const AlgorithmLoad load = row.load != nullptr ? row.load(call) : AlgorithmLoad{};
@@ -53,7 +53,7 @@ Algorithm choose(const CollectiveCall& call, const ScheduleOptions& options, con
         return list.front();
     }
     const sim::Seconds physical = physical_bound(call, link.rate);
-    using Turn = std::tuple<sim::Time, std::size_t>;  // a time, then the place in the list
+    using Turn = std::tuple<sim::Time, std::size_t>;  // a time, then the index in the list
     std::vector<Turn> turns;
     for (std::size_t i = 0; i < list.size(); ++i) {
         turns.emplace_back(bound_of(by(call, list[i]), link, physical), i);

@@ -1,7 +1,7 @@
 #include "collectives/catalogue/closed_form.h"
 
+#include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/operations.h"
-#include "collectives/catalogue/resolve.h"
 
 namespace podsim::collectives {
 

@@ -22,7 +22,7 @@ namespace {
 
 using Algorithms = std::vector<Algorithm>;
 
-// Which algorithms.
+// Algorithms.
 
 template <Algorithm... algorithm>
 Algorithms these(const CollectiveCall& /*call*/) {
@@ -66,7 +66,7 @@ AlgorithmLoad all_reduce_load(const CollectiveCall& call) {
     return call.algorithm == Algorithm::reduce_broadcast ? AlgorithmLoad{} : load_twice(call);
 }
 
-// Which places.
+// Folded places.
 
 topology::Lattice places_alike(const CollectiveCall& call) {
     return topology::fold(call.slice, std::array{call.group()});
@@ -102,7 +102,7 @@ double others(double n) {
 double others_twice(double n) {
     return 2 * (n - 1) / n;
 }
-/// Of V, through the memory of a member (bounds.h).
+/// Fraction of V through the memory of a member (bounds.h).
 double memory_of_reduce_scatter(double n) {
     return 3 - 1 / n;
 }
@@ -112,7 +112,7 @@ double memory_of_all_reduce(double n) {
 double memory_of_permute(double n) {
     return 2 / n;
 }
-/// n - 1 of n^2 blocks come and go: those of a member, or of all others at a root.
+/// n - 1 of n^2 blocks are read and written: those of a member, or of all others at a root.
 double memory_of_blocks(double n) {
     return 2 * (n - 1) / n / n;
 }
@@ -165,7 +165,7 @@ constexpr std::array kRows{
                   .algorithms = all_reduce_algorithms,
                   .build = build_any_all_reduce,
                   .places = places_alike,
-                  // A ReduceScatter and an AllGather, by the same parts.
+                  // The AllReduce is a ReduceScatter and an AllGather, by the same parts.
                   .within_slices = Operation::all_gather,
                   .bound = all_reduce_bound,
                   .closed_form = time_twice,
@@ -277,20 +277,43 @@ constexpr std::array kOperations = [] {
     return operations;
 }();
 
-constexpr bool in_order() {
-    for (std::size_t row = 0; row < kRows.size(); ++row) {
-        if (static_cast<std::size_t>(kRows[row].operation) != row) {
-            return false;
-        }
-    }
-    return true;
+/// Returns the row of an operation; one without a row does not compile.
+template <Operation operation>
+constexpr std::size_t row_of() {
+    constexpr auto found = std::ranges::find(kRows, operation, &OperationInfo::operation);
+    static_assert(found != kRows.end(), "the operation has no row");
+    return static_cast<std::size_t>(found - kRows.begin());
 }
-static_assert(in_order(), "rows stand in the order of the enumeration");
+
+/// Returns the row of an operation. Its switch has every enumerator, or -Wswitch refuses it.
+constexpr std::size_t row_of(Operation operation) {
+    switch (operation) {
+        case Operation::all_gather:
+            return row_of<Operation::all_gather>();
+        case Operation::reduce_scatter:
+            return row_of<Operation::reduce_scatter>();
+        case Operation::all_reduce:
+            return row_of<Operation::all_reduce>();
+        case Operation::all_to_all:
+            return row_of<Operation::all_to_all>();
+        case Operation::permute:
+            return row_of<Operation::permute>();
+        case Operation::send:
+            return row_of<Operation::send>();
+        case Operation::broadcast:
+            return row_of<Operation::broadcast>();
+        case Operation::gather:
+            return row_of<Operation::gather>();
+        case Operation::scatter:
+            return row_of<Operation::scatter>();
+    }
+    return kRows.size();
+}
 
 }  // namespace
 
 const OperationInfo& info(Operation operation) {
-    return kRows.at(static_cast<std::size_t>(operation));
+    return kRows.at(row_of(operation));
 }
 
 std::span<const OperationInfo> operation_rows() {

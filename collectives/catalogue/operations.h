@@ -1,7 +1,7 @@
-// The operations, one row each: what is to be known of an operation is a field of its row.
+// The operations, one row each: every property of an operation is a field of its row.
 //
-// A new operation is a name in vocabulary/operation.h, its own pair of files in algorithms/ and a row in
-// operations.cpp; tests/collectives/catalogue/operations_test.cpp loops over the rows.
+// A new operation is a name in vocabulary/operation.h, its own pair of files in algorithms/ and a
+// row in operations.cpp; tests/collectives/catalogue/operations_test.cpp loops over the rows.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,12 @@
 
 namespace podsim::collectives {
 
-/// What an operation takes of Ends: where that is something, members are not alike, and it stays within a slice.
+/// The fields of Ends that an operation takes. If it takes any, members are not alike, and it stays
+/// within a slice.
 enum class EndsTaken {
     none,
     shift,
-    root,       ///< of every group the member at one place
+    root,       ///< the member of every group at one position
     two_chips,  ///< `root` and `to`; the operation is among all chips and has no group
 };
 
@@ -29,52 +30,57 @@ struct OperationInfo {
     std::string_view name;
     std::string_view summary;
     EndsTaken ends = EndsTaken::none;
-    bool towards_root = false;  ///< of EndsTaken::root: bytes go to the root, not from it
-    /// Bytes are sent from member to member on routes laid beforehand, which do not go round dead links, and between
-    /// slices straight away. Other operations pass them on along rings and lines.
+    bool towards_root = false;  ///< for EndsTaken::root: bytes go to the root, not from it
+    /// Bytes are sent from member to member on fixed routes, which do not go round dead links, and
+    /// directly between slices. Other operations pass them on along rings and lines.
     bool routed = false;
-    std::string_view carried_by{};  ///< of what is routed: what carries the bytes, in reports
+    /// The carrier of a routed operation's bytes, for reports.
+    std::string_view carried_by{};
 
-    // How it is carried out. In calls to `build` and those below `algorithm` is resolved (resolve.h).
+    // Execution. In calls to `build` and those below, `algorithm` is resolved (build_schedule.h).
 
-    /// What `automatic` chooses from (choose_algorithm.h), the one for the largest arrays first.
+    /// Candidates of `automatic` (choose_algorithm.h), the one for the largest arrays first.
     std::vector<Algorithm> (*candidates)(const CollectiveCall&) = nullptr;
-    /// All that carry it out within a slice.
+    /// All algorithms that carry it out within a slice.
     std::vector<Algorithm> (*algorithms)(const CollectiveCall&) = nullptr;
     CollectiveSchedule (*build)(const CollectiveCall&, const ScheduleOptions&,
                                 ShiftTable&) = nullptr;
-    /// What the slice folds to: topology::fold, but no folding within a group whose members are not alike.
+    /// The lattice that the slice folds to: topology::fold, but no folding within a group whose
+    /// members are not alike.
     topology::Lattice (*places)(const CollectiveCall&) = nullptr;
-    /// What it is within each slice when its group has members in several.
+    /// The operation within each slice if its group has members in several.
     Operation within_slices{};
 
-    // Times, of groups within a slice. None is asked for a group of one member, which needs no time.
+    // Times of groups within a slice. A group of one member needs no time, and none is asked.
 
-    /// Bytes that the busiest link carries at the least.
+    /// Lower bound of the busiest link's bytes.
     sim::Bytes (*bound)(const CollectiveCall&) = nullptr;
-    /// The exact time alone; null where no algorithm has one.
+    /// The exact time alone; null if no algorithm has one.
     std::optional<sim::Time> (*closed_form)(const CollectiveCall&, const ScheduleOptions&,
                                             const LinkModel&) = nullptr;
-    /// What the algorithm needs at the least; null where only `bound` is known.
+    /// Lower bound of the algorithm; null if there is only `bound`.
     AlgorithmLoad (*load)(const CollectiveCall&) = nullptr;
-    /// What a run of it alone surely does not exceed; null where nothing is shown of it.
+    /// Upper bound of its time alone; null if none is proved.
     std::optional<sim::Time> (*latest)(const CollectiveCall&, const ScheduleOptions&,
                                        const LinkModel&) = nullptr;
 
-    // What members move. One of the two is null.
+    // Traffic of members. One of the two is null.
 
     LeastTraffic (*least_traffic)(double n, sim::Bytes v) = nullptr;  ///< of members that are alike
     EndTraffic (*end_traffic)(const CollectiveCall&) = nullptr;       ///< of others
-    /// What links carry within a slice; null where who sends what to whom is left to the algorithm, and of operations with a root or two chips.
+    /// Bytes that links carry within a slice; null if the algorithm decides who sends which bytes
+    /// to whom, and for operations with a root or two chips.
     LeastCarried (*carried)(const CollectiveCall&) = nullptr;
-    /// Of V, what members read and write of their memories at the least, the mean over members (bounds.h).
+    /// Lower bound, as a fraction of V, of what members read and write in their memories, the mean
+    /// over members (bounds.h).
     double (*least_memory)(double n) = nullptr;
 
     // Conventions of others, for members that are alike.
 
-    /// The reference text's time (bounds.h), as a multiple of its time for an AllGather; of an AllToAll on one ring.
+    /// The reference text's time (bounds.h), as a multiple of its time for an AllGather; for an
+    /// AllToAll on one ring.
     double book_gathers = 0;
-    /// Of V, what each group sends over DCN in the reference text's time between S slices.
+    /// Fraction of V that each group sends over DCN in the reference text's time between S slices.
     double (*book_between_slices)(double slices) = nullptr;
 
     // Bandwidths as nccl-tests count them (bandwidth.h).
@@ -84,7 +90,7 @@ struct OperationInfo {
 };
 
 const OperationInfo& info(Operation operation);
-/// In the order of the enumeration.
+/// Returns the rows in the order of the enumeration.
 std::span<const OperationInfo> operation_rows();
 
 }  // namespace podsim::collectives

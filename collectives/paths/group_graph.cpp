@@ -14,7 +14,7 @@ GroupGraph::GroupGraph(const topology::Lattice& slice, const Group& group)
       group_(group),
       worth_(group.size(), 1),
       members_(group_size(group)) {
-    // Of two factors along one axis the one of larger stride counts more.
+    // Along one axis the factor of larger stride counts more.
     for (std::size_t f = 0; f < group_.size(); ++f) {
         for (std::size_t other = 0; other < group_.size(); ++other) {
             const bool finer = group_[other].axis > group_[f].axis ||
@@ -26,7 +26,8 @@ GroupGraph::GroupGraph(const topology::Lattice& slice, const Group& group)
         const topology::AxisFactor& factor = group_[f];
         const bool ring = walked_as_ring(slice, group_, factor);
         ring_.push_back(ring);
-        // Members of one group that lie between two neighbours share the links between them as well.
+        // Members of one group that lie between two neighbours share the links between them as
+        // well.
         int sharers = factor.stride;
         for (std::size_t inner = 0; inner < f; ++inner) {
             sharers /= group_[inner].axis == factor.axis ? group_[inner].length : 1;

@@ -26,22 +26,23 @@ public:
 
     [[nodiscard]] int members() const { return members_; }
     [[nodiscard]] const std::vector<GroupLink>& links() const { return links_; }
-    /// The member that a chip is in its group.
+    /// Returns the member that a chip is in its group.
     [[nodiscard]] int member_of(const topology::Point& chip) const;
-    /// Displacement of a member from the member 0 of its group.
+    /// Returns the displacement of a member from the member 0 of its group.
     [[nodiscard]] topology::Point place_of(int member) const;
 
-    /// Links as arcs. Capacities are shares of a physical link's rate, in units of 1 / unit() of it.
+    /// Returns links as arcs. Capacities are in units of 1 / unit() of a physical link's rate.
     [[nodiscard]] std::vector<topology::Arc> arcs() const;
     [[nodiscard]] int unit() const { return unit_; }
 
     [[nodiscard]] int factors() const { return static_cast<int>(group_.size()); }
-    /// Steps along a factor from one member to another: on a ring forward, on a line signed.
+    /// Returns the steps along a factor from one member to another: on a ring forward, on a line
+    /// signed.
     [[nodiscard]] int steps(int from, int to, int factor) const;
 
-    /// How many links lead to a member, and as many away from it.
+    /// Returns the number of links into a member, and also of those away from it.
     [[nodiscard]] int links_into(int member) const;
-    /// Links on the shortest way from each member to `target`.
+    /// Returns the links on the shortest route from each member to `target`.
     [[nodiscard]] std::vector<int> links_to(int target) const;
 
 private:
@@ -53,17 +54,18 @@ private:
     bool whole_twisted_;
     Group group_;
     std::vector<bool> ring_;
-    std::vector<int> worth_;  ///< of one step along each factor, in ranks
+    std::vector<int> worth_;  ///< ranks in one step along each factor
     int members_ = 1;
     int unit_ = 1;
     std::vector<GroupLink> links_;
 };
 
-/// The group of all chips of a slice.
+/// Returns the group of all chips of a slice.
 Group whole_slice(const topology::Lattice& slice);
 
-/// The places that differ when an operation is not the same for every member: along axes in use no
-/// folding within a group, other axes fold to 1; twisted slices do not fold. (topology::fold is for members that are alike.)
+/// Returns the positions that differ if an operation is not the same for every member. Axes in use
+/// do not fold within a group, other axes fold to 1, and twisted slices do not fold.
+/// (topology::fold is for members that are alike.)
 topology::Lattice distinct_places(const topology::Lattice& slice, const Group& group);
 
 }  // namespace podsim::collectives

@@ -7,7 +7,31 @@
 namespace podsim::collectives {
 namespace {
 
-/// Sums differ by rounding: a set of axes must be busier than one that was tried before by more than that.
+/// Returns the gaps between the blocks of each factor, whose strides ascend: the rest of a stride
+/// after the blocks before it. No gap is shorter than one before it. The gap that closes a ring, at
+/// least as long as the last, is left out.
+std::vector<Gap> gaps_along(const Group& group, int axis) {
+    std::vector<Gap> gaps;
+    int span = 0;
+    for (const topology::AxisFactor& factor : group) {
+        if (factor.axis != axis || factor.length == 1) {
+            continue;
+        }
+        for (Gap& gap : gaps) {
+            gap.count *= factor.length;
+        }
+        const int links = factor.stride - span;
+        if (gaps.empty() || gaps.back().links != links) {
+            gaps.push_back({links, 0});
+        }
+        gaps.back().count += factor.length - 1;
+        span += (factor.length - 1) * factor.stride;
+    }
+    return gaps;
+}
+
+/// Sums differ by rounding: a set of axes replaces an earlier one only if it is busier by more than
+/// that.
 constexpr double kBusier = 1 + 1e-12;
 constexpr int kMostTurns = 64;
 
@@ -25,7 +49,7 @@ AxisWeights alone(std::size_t axis) {
     return weights;
 }
 
-/// Weights for which the least of some sums, over the links, is largest.
+/// Weights at which the minimum of the given sums, over the links, is largest.
 class Highest {
 public:
     Highest(const std::vector<AxisWeights>& sums, const AxisWeights& links)
@@ -47,17 +71,17 @@ public:
     [[nodiscard]] double value() const { return value_; }
 
 private:
-    /// Where two sums are equal and one axis counts for nothing.
+    /// Offers the weights at which two sums are equal and one axis counts for nothing.
     void where_equal(const AxisWeights& difference) {
         offer({difference[1], -difference[0], 0});
         offer({difference[2], 0, -difference[0]});
         offer({0, difference[2], -difference[1]});
     }
-    /// Where three are.
+    /// Offers the weights at which three sums are equal.
     void where_equal(const AxisWeights& a, const AxisWeights& b) {
         offer({a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]});
     }
-    /// Up to their sign.
+    /// Offers weights up to their sign.
     void offer(AxisWeights weights) {
         double total = product(weights, links_);
         if (total < 0) {
@@ -84,6 +108,46 @@ private:
 };
 
 }  // namespace
+
+Gaps gaps_between(const Group& group) {
+    Gaps gaps;
+    for (int axis = 0; axis < topology::kAxes; ++axis) {
+        gaps.at(static_cast<std::size_t>(axis)) = gaps_along(group, axis);
+    }
+    return gaps;
+}
+
+std::array<double, topology::kAxes> tree_links(const Gaps& gaps, const AxisWeights& weights) {
+    std::array<double, topology::kAxes> parts{1, 1, 1};
+    std::array<std::size_t, topology::kAxes> next{};
+    for (std::size_t axis = 0; axis < gaps.size(); ++axis) {
+        for (const Gap& gap : gaps[axis]) {
+            parts[axis] += gap.count;
+        }
+    }
+    std::array<double, topology::kAxes> links{};
+    for (;;) {
+        std::size_t lightest = gaps.size();
+        double weight = 0;
+        for (std::size_t axis = 0; axis < gaps.size(); ++axis) {
+            if (next[axis] == gaps[axis].size()) {
+                continue;
+            }
+            const double of_axis = weights[axis] * gaps[axis][next[axis]].links;
+            if (lightest == gaps.size() || of_axis < weight) {
+                lightest = axis;
+                weight = of_axis;
+            }
+        }
+        if (lightest == gaps.size()) {
+            return links;
+        }
+        const Gap& joined = gaps[lightest][next[lightest]++];
+        const double before = parts[0] * parts[1] * parts[2];
+        parts[lightest] -= joined.count;
+        links[lightest] += joined.links * (before - parts[0] * parts[1] * parts[2]);
+    }
+}
 
 void LinkLoad::add_tree(const Gaps& gaps, double bytes) {
     const auto known = std::ranges::find(trees_, gaps, &Tree::gaps);

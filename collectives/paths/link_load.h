@@ -1,42 +1,69 @@
-// What operations put on the links of a slice at the least, added up, and how long its busiest axes are busy with it.
+// Lower bounds of what operations put on the links of a slice, added up, and of the load of its
+// busiest axes.
 //
-// Bytes that go between given chips pass the links between them; those that are to reach all members of a group, or to be summed up over
-// them, the links of trees that join them (tree_links.h). How trees share the axes is left to the algorithm. For any weights y of the axes all
-// that passes links counts together for at least
+// Bytes between given chips pass the links between them. Bytes that reach all members of a group,
+// or that are summed up over them, pass the links of trees that join the members.
+// The algorithm chooses how trees share the axes. For any weights y of the axes, all traffic on the
+// links counts together for at least
 //
 //   L(y) = sum over axes of y_a x bytes along a + sum over trees of bytes x T(y),
 //
-// each link of axis a that carries B counts for y_a B, and a chip has k_a of them: B is at least L(y) / sum of y_a k_a on some link. The
-// largest of these is found by cuts: L is the least of sums that are linear in y, one for each way of sharing the axes. Those that are known
-// say where L may be largest; there it says another, until none says less. Every L(y) on the way is a bound already.
-// Of one AllGather over rings the weights are 1 / stride.
+// where each link of axis a that carries B counts for y_a B, and a chip has k_a of them: on at
+// least one link B is no less than L(y) / sum of y_a k_a. Cuts find the largest of these bounds. L
+// is the minimum of sums that are linear in y, one for each division of the trees among the axes.
+// The sums found so far show the y at which L may be largest; L there yields another sum, until
+// none is smaller. Every L(y) on the way is already a bound. For one AllGather over rings the
+// weights are 1 / stride.
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "collectives/paths/tree_links.h"
+#include "collectives/vocabulary/group.h"
 #include "topology/lattice/lattice.h"
 
 namespace podsim::collectives {
 
-/// Of one chip, the mean over chips. Not of twisted slices.
+/// The weight of a link, by its axis.
+using AxisWeights = std::array<double, topology::kAxes>;
+
+/// A distance between neighbours in links, and the number of such gaps along an axis.
+struct Gap {
+    int links = 0;
+    int count = 0;
+
+    friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+/// By axis, the shortest first.
+using Gaps = std::array<std::vector<Gap>, topology::kAxes>;
+
+/// Returns the gaps of a group whose factors are sorted by axis, then stride. Not for twisted
+/// slices.
+Gaps gaps_between(const Group& group);
+
+/// Returns by axis the links of a tree that is the lightest for these weights; their weighted sum
+/// is T(y).
+std::array<double, topology::kAxes> tree_links(const Gaps& gaps, const AxisWeights& weights);
+
+/// The load of one chip, as the mean over chips. Not for twisted slices.
 class LinkLoad {
 public:
-    /// Bytes that pass along a tree between members.
+    /// Adds bytes that pass along a tree between members.
     void add_tree(const Gaps& gaps, double bytes);
-    /// Bytes times the links along an axis that they pass.
+    /// Adds bytes times the links along an axis that they pass.
     void add_along(int axis, double bytes) { along_.at(static_cast<std::size_t>(axis)) += bytes; }
     void add(const LinkLoad& other, double times);
 
-    /// By axis, what the trees that are lightest for these weights put there, and what passes it anyway: counted by them it is L(y).
+    /// Returns by axis the load of the trees that are lightest for these weights, and of the bytes
+    /// that pass the axis in any case. Its weighted sum is L(y).
     [[nodiscard]] AxisWeights least(const AxisWeights& weights) const;
 
     struct Most {
         double bytes = 0;   ///< on one link
-        unsigned axes = 0;  ///< bits of those whose links count
+        unsigned axes = 0;  ///< bits of the axes whose links count
     };
-    /// `links`: of a chip, by axis.
+    /// `links`: links of a chip, by axis.
     [[nodiscard]] Most most(const AxisWeights& links) const;
 
 private:

@@ -1,4 +1,4 @@
-// What a closed form knows of the links: they are all alike.
+// The links in a closed form: they are all alike.
 #pragma once
 
 #include "sim/base/quantity.h"

@@ -1,7 +1,8 @@
-// The ports of a place: the machine graph's kinds of links (topology/graph/link_kinds.h) that messages hold.
+// The ports of a position: the machine graph's kinds of links (topology/graph/link_kinds.h) that
+// messages hold.
 //
-// A host's links are ports of the chip that stands for it (Shift::to_host); those ports of its other
-// chips are not used.
+// A host's links are ports of the chip that stands for it (Shift::to_host); its other chips do not
+// use those ports.
 #pragma once
 
 #include <cstddef>

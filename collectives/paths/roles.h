@@ -1,8 +1,8 @@
-// Roles: the places of a group that behave differently. Members of a ring are alike; those of a line
-// differ by their position, so a role is a position on every line factor of the group.
+// Roles: the places of a group that behave differently. Members of a ring are alike. Members of a
+// line differ by their position, so a role is a position on every line factor of the group.
 //
-// Dead links on the group's axes: every place is a role of its own. A ring with a dead link is a line
-// that begins behind it; other dead links are gone round (rings.cpp).
+// With dead links on the group's axes, every place is a role of its own. A ring with a dead link is
+// a line that begins behind it; messages take a detour round other dead links (rings.cpp).
 #pragma once
 
 #include <cstdint>
@@ -18,43 +18,44 @@ namespace podsim::collectives {
 
 class Roles {
 public:
-    /// Keeps references to none of the arguments. `each_member`: those of a ring are roles of their own, too.
+    /// Keeps references to none of the arguments. `each_member`: members of a ring are roles of
+    /// their own, too.
     Roles(const topology::Lattice& slice, const Group& group,
           const topology::DeadLinks& dead_links = {}, bool each_member = false);
 
     [[nodiscard]] std::uint32_t count() const { return count_; }
-    /// Whether the factor is a ring for every place.
+    /// True if the factor is a ring for every place.
     [[nodiscard]] bool ring(int factor) const { return ring_[static_cast<std::size_t>(factor)]; }
-    /// Whether it is one for the places of a role.
+    /// True if the factor is a ring for the places of a role.
     [[nodiscard]] bool ring(std::uint32_t role, int factor) const {
         return own_.empty() ? ring(factor) : own(role, factor).ring;
     }
-    /// Every place is a role, numbered as the places are.
+    /// True if every place is a role, numbered as the places are.
     [[nodiscard]] bool by_place() const { return !own_.empty(); }
 
-    /// The coordinate of a role along a line factor.
+    /// Returns the coordinate of a role along a line factor.
     [[nodiscard]] int position(std::uint32_t role, int factor) const;
-    /// The role of the next member along a factor; nothing beyond the end of a line.
+    /// Returns the role of the next member along a factor; nothing beyond the end of a line.
     [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t role, int factor,
                                                          int direction) const;
-    /// The role of the chip at the same place `ranks` slices further round the factor.
+    /// Returns the role of the chip at the same position `ranks` slices further round the factor.
     [[nodiscard]] std::uint32_t in_slice(std::uint32_t role, const topology::SliceFactor& across,
                                          int ranks) const;
-    /// The role of a place.
+    /// Returns the role of a place.
     [[nodiscard]] std::uint32_t of(const topology::Places& places, int place) const {
         return by_place() ? static_cast<std::uint32_t>(place) : of(places.point(place));
     }
-    /// The role of a chip, when places are not roles of their own.
+    /// Returns the role of a chip, if places are not roles of their own.
     [[nodiscard]] std::uint32_t of(const topology::Point& chip) const;
 
-    /// Calls back for every other member of the group, with its displacement from a member of this
-    /// role (not reduced: 0 .. length - 1 steps along ring factors) and its role.
+    /// Calls `visit` for every other member of the group, with its displacement from a member of
+    /// this role (not reduced: 0 .. length - 1 steps along ring factors) and its role.
     void for_each_other(
         std::uint32_t role,
         const std::function<void(const topology::Point&, std::uint32_t)>& visit) const;
 
 private:
-    /// A place's part in one factor.
+    /// The form and position of one place along one factor.
     struct Own {
         bool ring = false;
         int position = 0;
@@ -67,11 +68,12 @@ private:
 
     Group group_;
     std::vector<bool> ring_;
-    std::vector<std::uint32_t>
-        unit_;  ///< of a position in the role's number; 0 where members are alike
+    /// Step of a position in the role's number; 0 if members are alike.
+    std::vector<std::uint32_t> unit_;
     std::uint32_t count_ = 1;
     std::vector<Own> own_;  ///< [place][factor], with dead links
-    /// Of a group of its whole, where every member is a role: going round one axis moves along others.
+    /// Set for a group of a whole twisted slice if every member is a role: there a ring along one
+    /// axis moves along others.
     std::optional<topology::Lattice> twisted_;
     topology::Places places_;
 };

@@ -14,7 +14,7 @@ int length_of(const Point& p) {
     return std::abs(p[0]) + std::abs(p[1]) + std::abs(p[2]);
 }
 
-/// A walk of every order of the axes that the displacement uses, each with an equal share of `share`.
+/// Adds a walk for every order of the axes that the displacement uses; they split `share` equally.
 void add_orders(const Point& displacement, double share, std::vector<Route>& routes) {
     std::vector<Leg> legs;
     for (int axis = 0; axis < kAxes; ++axis) {
@@ -42,8 +42,8 @@ int Route::links() const {
 
 std::vector<Point> minimal_displacements(const topology::Lattice& slice,
                                          const Point& displacement) {
-    // Reduced to less than a length on every wrapped axis, a minimal representative is at most two
-    // turns away on each.
+    // The displacement is reduced to less than a length on every wrapped axis; a minimal
+    // representative is at most two lengths away on each.
     Point start = displacement;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         while (slice.wrapped[axis] && (start[axis] < 0 || start[axis] >= slice.lengths[axis])) {

@@ -1,11 +1,11 @@
 // Shortest routes between chips, with ties split evenly.
 //
 // Two chips of a slice are joined by the displacements between them that are congruent modulo the
-// lattice. Those of least length are minimal; half-way round a ring there are two, on a twisted torus
-// up to six. A minimal displacement along several axes can be walked in every order of the axes.
-// Traffic is split evenly over the minimal displacements, and each over its orders; both depend on the displacement
-// alone, never on the chip. On a torus this loads the two directions of an axis alike, and on the twisted tori
-// k x k x 2k and k x 2k x 2k all axes alike.
+// lattice. Displacements of least length are minimal; half-way round a ring there are two, on a
+// twisted torus up to six. A minimal displacement along several axes can be walked in every order
+// of the axes. Traffic is split evenly over the minimal displacements, and each over its orders;
+// both depend on the displacement alone, never on the chip. On a torus this loads the two
+// directions of an axis equally; on the twisted tori k x k x 2k and k x 2k x 2k, all axes equally.
 #pragma once
 
 #include <vector>
@@ -23,21 +23,22 @@ struct Leg {
 
 struct Route {
     std::vector<Leg> legs;
-    double share = 1;  ///< of the bytes between the two chips; the shares of a pair add up to 1
+    /// Fraction of the bytes between the two chips; the fractions of a pair add up to 1.
+    double share = 1;
 
     [[nodiscard]] int links() const;
 };
 
-/// The displacements of least length that are congruent to `displacement`. Along unwrapped axes only
-/// the displacement itself.
+/// Returns the displacements of least length that are congruent to `displacement`; along unwrapped
+/// axes only the displacement itself.
 std::vector<topology::Point> minimal_displacements(const topology::Lattice& slice,
                                                    const topology::Point& displacement);
 
-/// Every minimal route, with its share; one route without legs when the chips are the same.
+/// Returns every minimal route, with its share; one route without legs if the chips are the same.
 std::vector<Route> minimal_routes(const topology::Lattice& slice,
                                   const topology::Point& displacement);
 
-/// Walks of exactly this displacement, in every order of its axes, with equal shares.
+/// Returns walks of exactly this displacement, in every order of its axes, with equal shares.
 std::vector<Route> ordered_routes(const topology::Point& displacement);
 
 }  // namespace podsim::collectives

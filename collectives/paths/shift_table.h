@@ -1,4 +1,4 @@
-// Displacements between places, numbered as they are first used.
+// Displacements between positions, numbered in the order of their first use.
 #pragma once
 
 #include <compare>
@@ -14,8 +14,8 @@
 
 namespace podsim::collectives {
 
-/// From a place to another: so many chips along each axis, and so many ranks round a factor of the
-/// slices. `to_host`: from there to the chip that stands for its host, the first of the host's box.
+/// A displacement: a number of chips along each axis, and of ranks round a factor of the slices.
+/// `to_host` goes on from there to the chip that stands for its host, the first of the host's box.
 struct Shift {
     topology::Point chips{};
     topology::SliceFactor slices{};
@@ -25,37 +25,41 @@ struct Shift {
 
 class ShiftTable {
 public:
-    /// `host_box`: chips of one host as they lie in the slice (topology::Hosts::box). Hosts are laid
-    /// over the places from the origin, so folded axes must hold whole hosts where hosts are used.
+    /// `host_box` is the shape of one host's chips in the slice (topology::Hosts::box). Hosts are
+    /// laid over the places from the origin, so folded axes must hold whole hosts if hosts are
+    /// used.
     explicit ShiftTable(const topology::Places& places,
                         const topology::Point& host_box = topology::Point{1, 1, 1})
         : places_(places), host_box_(host_box) {}
 
     [[nodiscard]] const topology::Places& places() const { return places_; }
 
-    /// The number of this displacement.
+    /// Returns the number of this displacement.
     std::uint32_t number(const topology::Point& displacement) {
         return number(Shift{.chips = displacement});
     }
     std::uint32_t number(const Shift& shift);
-    /// [number in `other`]: that of the same displacement.
+    /// Returns for each number in `other` that of the same displacement here.
     std::vector<std::uint32_t> numbers_of(const ShiftTable& other);
 
-    /// [shift][place] -> place, sim::kNoPlace beyond an edge: what sim::Machine::shifts holds.
+    /// Returns [shift][place] -> place, sim::kNoPlace beyond an edge, as sim::Machine::shifts holds
+    /// it.
     [[nodiscard]] const std::vector<std::uint32_t>& table() const { return table_; }
 
-    /// Adds the links from a place to the one at this displacement in another slice; how many they are.
+    /// Adds the links from a place to the one at this displacement in another slice; returns their
+    /// number.
     std::uint32_t add_route(const Shift& there, std::vector<sim::Hop>& hops);
-    /// Adds those between a place and its host's memory.
+    /// Adds the links between a place and its host's memory; returns their number.
     std::uint32_t add_host_route(HostDirection direction, std::vector<sim::Hop>& hops);
-    /// Links between places at the same point of two slices.
+    /// Returns the links between places at the same point of two slices.
     int links_between_slices();
 
-    /// Links of chips to their hosts, or of hosts, are in use: some route has led over them.
+    /// True if a route uses links of chips to their hosts, or of hosts.
     [[nodiscard]] bool uses_hosts() const { return uses_hosts_; }
-    /// [place]: its index within its host, what sim::Machine::index_at_shared holds. Sources that share a
-    /// destination's host lie in a row as long as the box: where whole hosts do not fill a wrapped axis, the
-    /// row may pass its end, so that the chips of the smaller last host are numbered on from the box's.
+    /// Returns for each place its index within its host, as sim::Machine::index_at_shared holds it.
+    /// Sources that share a destination's host lie in a row as long as the box. If whole hosts do
+    /// not fill a wrapped axis, the row may pass its end, so the chips of the smaller last host are
+    /// numbered after those of the box.
     [[nodiscard]] std::vector<std::uint8_t> index_in_host() const;
 
 private:
@@ -68,7 +72,7 @@ private:
 
     topology::Places places_;
     topology::Point host_box_;
-    std::optional<topology::MachineRoutes> routes_;  ///< once something has asked for a route
+    std::optional<topology::MachineRoutes> routes_;  ///< built on the first request of a route
     std::map<Key, std::uint32_t> numbers_;
     std::vector<std::uint32_t> table_;
     bool uses_hosts_ = false;

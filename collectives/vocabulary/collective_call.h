@@ -1,4 +1,4 @@
-// One collective as it is called: what is done, on which slice, by whom, how, with how many bytes.
+// One call of a collective: the operation, its slice, members, algorithm and bytes.
 #pragma once
 
 #include <array>
@@ -12,14 +12,15 @@
 
 namespace podsim::collectives {
 
-/// Which members an operation is between, where they are not all alike. A root stands for its place
-/// in the group: every group does the same at once, from the member at that place.
+/// The members that an operation runs between, if they are not all alike. A root stands for its
+/// position in the group: every group runs the operation at once, from the member at that position.
 struct Ends {
-    topology::Point root{};  ///< of a broadcast, gather or scatter; of a send the chip that sends
-    topology::Point to{};    ///< of a send
-    int shift = 1;           ///< of a permute; ranks count the chips of a group with z fastest
-    /// Of an AllToAll: what each member takes from every other (`returning`: gives to every other), over the mean,
-    /// by rank; empty: all alike.
+    /// The root of a broadcast, gather or scatter; for a send, the chip that sends.
+    topology::Point root{};
+    topology::Point to{};  ///< of a send
+    int shift = 1;         ///< of a permute; ranks count the chips of a group with z fastest
+    /// For an AllToAll: what each member takes from every other (`returning`: gives to every other)
+    /// over the mean, by rank; empty if all are alike.
     std::vector<double> loads{};
     bool returning = false;
 };
@@ -28,9 +29,10 @@ struct Ends {
 struct CollectiveCall {
     Operation operation{};
     topology::Lattice slice{};
-    Members members{};  ///< of a send: empty, since it is among all chips
-    /// V, the array as it is when complete within one group: AllGather's output, ReduceScatter's and AllReduce's
-    /// input, the whole array of an AllToAll, of which each of the n members holds V / n.
+    Members members{};  ///< empty for a send, which is among all chips
+    /// V, the array as it is when complete within one group: AllGather's output, the input of
+    /// ReduceScatter and AllReduce, the whole array of an AllToAll, of which each of the n members
+    /// holds V / n.
     sim::Bytes bytes{};
     Algorithm algorithm = Algorithm::automatic;
     Ends ends{};
@@ -38,11 +40,11 @@ struct CollectiveCall {
     [[nodiscard]] const Group& group() const { return members.group; }
 };
 
-/// The least bytes of members that are all alike.
+/// Lower bounds of the bytes of members that are all alike.
 struct LeastTraffic {
-    sim::Bytes receive{};  ///< that each member must receive
-    sim::Bytes send{};     ///< that each member must send
-    sim::Bytes mean{};     ///< over members, of what they must receive
+    sim::Bytes receive{};  ///< bytes that each member must receive
+    sim::Bytes send{};     ///< bytes that each member must send
+    sim::Bytes mean{};     ///< mean over members of the bytes to receive
 
     LeastTraffic& operator+=(const LeastTraffic& more) {
         receive += more.receive;
@@ -55,21 +57,22 @@ struct LeastTraffic {
     }
 };
 
-/// What goes from given chips to given others puts on the links of a slice at the least, by whatever ways.
+/// Lower bound of what the traffic between given chips puts on the links of a slice, by any routes.
 struct LeastCarried {
     sim::Bytes all{};  ///< on the links of one chip, the mean over chips
-    /// Of it on the links of each axis. Nothing in twisted slices, where ways as short take other axes.
+    /// The same on the links of each axis; zero in twisted slices, where equally short routes take
+    /// other axes.
     std::array<sim::Bytes, topology::kAxes> on_axis{};
-    /// On the links of an axis that does not wrap, the mean over its lines: [chip along it] up from there to the next chip, and
-    /// down from that.
+    /// Bytes on the links of an axis that does not wrap, the mean over its lines: [chip along it]
+    /// up from there to the next chip, and down from that.
     std::array<std::vector<double>, topology::kAxes> up{};
     std::array<std::vector<double>, topology::kAxes> down{};
 };
 
-/// What the ends of an operation must send or receive, where members are not alike.
+/// Bytes that the ends of an operation must send or receive, if members are not alike.
 struct EndTraffic {
     sim::Bytes bytes{};
-    int links = 1;        ///< that they can take at once, at the end that has fewest
+    int links = 1;        ///< usable at once, at the end that has fewest
     int longest_way = 0;  ///< in links
 };
 

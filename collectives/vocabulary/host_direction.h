@@ -1,4 +1,4 @@
-// Which way a transfer between a chip's HBM and its host's memory goes.
+// The direction of a transfer between a chip's HBM and its host's memory.
 #pragma once
 
 namespace podsim::collectives {

@@ -11,17 +11,17 @@ enum class Operation {
     reduce_scatter,
     all_reduce,
     all_to_all,
-    permute,    ///< every member's share to the member `shift` ranks further
+    permute,    ///< every member's shard to the member `shift` ranks further
     send,       ///< from one chip to another
     broadcast,  ///< from one member to all
-    gather,     ///< every member's share to one member
+    gather,     ///< every member's shard to one member
     scatter,    ///< and back
 };
 
-// The names stand in the rows of the catalogue (catalogue/operations.cpp).
+// The names are in the rows of the catalogue (catalogue/operations.cpp).
 
-/// `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`, `permute`, `send`, `broadcast`, `gather`,
-/// `scatter`.
+/// Returns `all-gather`, `reduce-scatter`, `all-reduce`, `all-to-all`, `permute`, `send`,
+/// `broadcast`, `gather` or `scatter`.
 std::string_view to_string(Operation operation);
 /// Reads the names above. Throws sim::InputError with the nearest valid one.
 Operation parse_operation(std::string_view text);

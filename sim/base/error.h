@@ -7,17 +7,17 @@
 
 namespace podsim::sim {
 
-/// Where in the user's text a problem stands. Lines and columns count from 1; 0 means unknown.
+/// Position of a problem in the user's text. Lines and columns count from 1; 0 means unknown.
 struct SourceMark {
     std::string file;
     int line = 0;
     int column = 0;
 };
 
-/// Bad input: what is wrong (why), and what to do instead.
+/// Bad input: the problem, and a remedy.
 ///
-/// what() reads `file:line:column: problem; remedy`, with the parts that are known.
-/// One that stands for several is an InputErrors, below.
+/// what() reads `file:line:column: problem; remedy`; unknown fields are left out. InputErrors,
+/// below, stands for several errors.
 class InputError : public std::runtime_error {
 public:
     explicit InputError(std::string problem, std::string remedy = {}, SourceMark mark = {});
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] const std::string& remedy() const { return remedy_; }
     [[nodiscard]] const SourceMark& mark() const { return mark_; }
 
-    /// The same error at a place in a file, where it had none.
+    /// Returns the same error with `mark`, unless it already has a file.
     [[nodiscard]] InputError at(const SourceMark& mark) const;
 
 private:
@@ -35,10 +35,10 @@ private:
     SourceMark mark_;
 };
 
-/// Several faults of one input. As an InputError it is the first of them; what() has a line for each.
+/// Several faults of one input. As an InputError it is the first one; what() has a line for each.
 class InputErrors : public InputError {
 public:
-    /// At least one, in the order in which they are to be read.
+    /// Takes at least one error, in reading order.
     explicit InputErrors(std::vector<InputError> all);
 
     [[nodiscard]] const std::vector<InputError>& all() const { return all_; }
@@ -49,7 +49,7 @@ private:
     std::string text_;
 };
 
-/// The faults that an error stands for: those of an InputErrors, or the error alone.
+/// Returns the errors that `error` stands for: those of an InputErrors, or the error alone.
 std::vector<InputError> errors_in(const InputError& error);
 
 }  // namespace podsim::sim

@@ -1,7 +1,7 @@
-// Memory for large arrays that are read here and there: from the system in huge pages where it gives them.
+// Memory for large arrays with random access, allocated in huge pages if the system has them.
 //
-// A page of 2 MiB needs one entry of the processor's table of addresses where 512 pages of 4 KiB need one each; what the
-// links of a pod wait with is 27 MB, more than that table holds of small pages.
+// A page of 2 MiB needs one TLB entry; 512 pages of 4 KiB need one each. The waiting messages of a
+// pod's links take 27 MB, more than the TLB covers with small pages.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace podsim::sim {
 
-/// Large arrays in huge pages, others as std::allocator has them.
+/// An allocator: huge pages for large arrays, std::allocator for the others.
 template <class T>
 struct HugePages {
     using value_type = T;
@@ -31,7 +31,8 @@ struct HugePages {
         if (memory == nullptr) {
             throw std::bad_alloc();
         }
-        madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: without it all is as it was
+        // A hint only: if the system ignores it, the memory has ordinary pages.
+        madvise(memory, bytes, MADV_HUGEPAGE);
         return static_cast<T*>(memory);
     }
     void deallocate(T* memory, std::size_t count) {
@@ -49,7 +50,7 @@ private:
     static bool is_large(std::size_t count) { return count >= 2 * kPage / sizeof(T); }
 };
 
-/// An array that may be large.
+/// A vector that may be large.
 template <class T>
 using LargeArray = std::vector<T, HugePages<T>>;
 

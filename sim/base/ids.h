@@ -1,4 +1,4 @@
-// Strong indices: a place is not a link, a task not an operation.
+// Strong indices, so that places, links, tasks and operations cannot be mixed up.
 #pragma once
 
 #include <compare>

@@ -6,7 +6,7 @@
 namespace podsim::sim {
 namespace {
 
-/// Whether `inner` is `outer` or stands in it.
+/// True if `inner` equals `outer` or lies inside it.
 bool holds(std::string_view outer, std::string_view inner) {
     return inner.starts_with(outer) && (inner.size() == outer.size() ||
                                         inner[outer.size()] == '.' || inner[outer.size()] == '[');

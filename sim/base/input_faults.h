@@ -1,7 +1,8 @@
-// What is wrong in one input, gathered while it is read, so that a user sees all of it at once.
+// Collects all faults of one input while it is read, so that a user sees them at once.
 //
-// Places in the input are paths, `hardware.slice`, `perturb[0].kind`. A place at which an error was found is not sound, nor is
-// one whose value could not be worked out because of another. Two places are related when they are equal or one holds the other.
+// A place in the input is a path such as `hardware.slice` or `perturb[0].kind`. It is unsound if an
+// error was found there, or if its value depends on an unsound one. Two places are related if they
+// are equal or one contains the other.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +19,27 @@ namespace podsim::sim {
 
 class InputFaults {
 public:
-    /// Where a place stands in the user's text.
+    /// Maps a place to its position in the user's text.
     using Locate = std::function<SourceMark(std::string_view place)>;
 
-    /// Gathers nothing: the first error is thrown as it comes.
+    /// Collects nothing: throws the first error at once.
     InputFaults() = default;
-    /// Gathers; errors without a mark get that of their place.
+    /// Collects errors; an error without a mark gets that of its place.
     explicit InputFaults(Locate locate) : locate_(std::move(locate)) {}
 
-    /// An error at a place; left out where a related place is not sound, from which it may only follow.
+    /// Adds an error at `place`. Drops it if a related place is unsound, since it may be a
+    /// consequence.
     void add(std::string_view place, const InputError& error);
-    /// An error that follows from no other, such as a name that does not exist; `place` is not sound from now on.
+    /// Adds an error that follows from no other, such as an unknown name, and marks `place` as
+    /// unsound.
     void add_always(std::string_view place, const InputError& error);
 
-    /// Whether nothing is wrong at a place, in it and around it.
+    /// True if no fault is recorded at `place`, inside it or around it.
     [[nodiscard]] bool sound(std::string_view place) const;
 
-    /// Runs action(), a check of the value at `place` that also needs those at `needs`, and takes what it throws as an error at
-    /// `place`. It is not run when one of `needs` is not sound; what it throws after it has added an error is left out.
+    /// Runs action(), which checks the value at `place` and also reads those at `needs`. An error
+    /// that it throws is added at `place`. The action is skipped if one of `needs` is unsound; an
+    /// error that it throws after it has added one itself is dropped.
     template <class Action>
     void check(std::string_view place, std::initializer_list<std::string_view> needs,
                Action&& action) {
@@ -57,7 +61,8 @@ public:
         }
     }
 
-    /// The same of an action that works out the value at `place` from those at `needs`: without them it is not sound.
+    /// Like check(), for an action that computes the value at `place` from those at `needs`. If one
+    /// of them is unsound, `place` becomes unsound too.
     template <class Action>
     void derive(std::string_view place, std::initializer_list<std::string_view> needs,
                 Action&& action) {
@@ -68,7 +73,8 @@ public:
         }
     }
 
-    /// Throws what was gathered: one error as it is, several as InputErrors by file, line and column; nothing when there is none.
+    /// Throws the collected errors: one as it is, several as InputErrors sorted by file, line and
+    /// column. Does nothing if there are none.
     void throw_all() const;
 
 private:

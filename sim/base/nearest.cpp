@@ -7,7 +7,8 @@
 
 namespace podsim::sim {
 
-// Optimal string alignment; of its table three rows are kept, one for each letter of `a`.
+// Computes the optimal string alignment distance. Only three rows of the table are kept; a row
+// belongs to a letter of `a`.
 std::size_t edits_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before_last(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);
@@ -61,7 +62,8 @@ std::string nearest_of(std::string_view wanted, std::span<const Name> names) {
         const std::size_t limit = std::max<std::size_t>(1, longer / 3);
         const bool holds = contains(candidate, low) || contains(low, candidate);
         if (longer - shorter > limit && !holds) {
-            continue;  // that many letters are to be put in at least
+            // The difference in length is a lower bound of the edits.
+            continue;
         }
         const std::size_t distance = edits_between(low, candidate);
         if ((distance > limit || distance == longer) && !holds) {

@@ -1,10 +1,10 @@
 // Strong types for real-valued quantities: bytes, FLOPs, seconds and their rates.
 //
-// A quantity is a double with a dimension. Only combinations that mean something compile:
-// like quantities add and compare, any quantity scales by a number, and
+// A quantity is a double with a dimension. Only meaningful combinations compile: like quantities
+// add and compare, any quantity scales by a number, and
 //   Bytes / BytesPerSecond = Seconds      Flops / FlopsPerSecond = Seconds
 //   Bytes / Seconds = BytesPerSecond      Flops / Seconds = FlopsPerSecond
-// An infinite rate is allowed and makes a duration of zero seconds.
+// An infinite rate is allowed; it gives a duration of zero seconds.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,8 @@ public:
     constexpr Quantity() = default;
     constexpr explicit Quantity(double value) : value_(value) {}
 
-    /// The bare number, in the base unit of the dimension (bytes, FLOPs, seconds, ... per second).
+    /// Returns the bare number, in the base unit of the dimension (bytes, FLOPs, seconds, ... per
+    /// second).
     [[nodiscard]] constexpr double value() const { return value_; }
 
     static constexpr Quantity infinity() {
@@ -47,7 +48,7 @@ public:
     friend constexpr Quantity operator*(Quantity a, double b) { return Quantity(a.value_ * b); }
     friend constexpr Quantity operator*(double a, Quantity b) { return Quantity(a * b.value_); }
     friend constexpr Quantity operator/(Quantity a, double b) { return Quantity(a.value_ / b); }
-    /// The ratio of two like quantities is a bare number.
+    /// Returns the ratio of two like quantities, a bare number.
     friend constexpr double operator/(Quantity a, Quantity b) { return a.value_ / b.value_; }
     friend constexpr auto operator<=>(Quantity, Quantity) = default;
 

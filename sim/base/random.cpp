@@ -21,8 +21,8 @@ double near_normal(std::uint64_t& state) {
 }
 
 double exponential(double x) {
-    constexpr double kHigh =
-        0.693147180369123816490;  // ln 2 in two parts, the first with zeroes at its end
+    // ln 2 = kHigh + kLow; kHigh ends in zero bits.
+    constexpr double kHigh = 0.693147180369123816490;
     constexpr double kLow = 1.90821492927058770002e-10;
     constexpr int kTerms = 16;
     const double halves = x / (kHigh + kLow) + (x < 0 ? -0.5 : 0.5);

@@ -1,19 +1,20 @@
-// Random numbers that are the same on every machine: whole-number mixing and exact arithmetic, no library's distribution.
+// Random numbers that are equal on every machine. They use only integer mixing and exact
+// arithmetic, no distribution of a library.
 #pragma once
 
 #include <cstdint>
 
 namespace podsim::sim {
 
-/// SplitMix64: the next of a sequence of well-mixed 64-bit numbers.
+/// Returns the next number of SplitMix64, a sequence of well-mixed 64-bit numbers.
 std::uint64_t next_random(std::uint64_t& state);
 
-/// The sum of the next twelve uniform numbers from 0 to 1 (53 bits each), less 6: mean 0, variance 1, close to a normal
-/// distribution, from -6 to 6.
+/// Returns the sum of the next twelve uniform numbers from 0 to 1 (53 bits each), less 6. It is
+/// close to a normal distribution of mean 0 and variance 1, within -6 to 6.
 double near_normal(std::uint64_t& state);
 
-/// e^x by x = k ln 2 + r, |r| <= ln 2 / 2, and the series of e^r: products and sums alone, within a few units in the last
-/// place. For |x| <= 600.
+/// Returns e^x for |x| <= 600, within a few units in the last place. It splits x = k ln 2 + r with
+/// |r| <= ln 2 / 2 and sums the series of e^r, with products and sums alone.
 double exponential(double x);
 
 }  // namespace podsim::sim

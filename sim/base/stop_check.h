@@ -1,12 +1,12 @@
-// Ending long work that no observer watches.
+// A hook to end long work that no observer watches.
 #pragma once
 
 #include <functional>
 
 namespace podsim::sim {
 
-/// Called by work that may be long, again and again in proportion to what it has done, some hundred times a second or
-/// more; whoever asked for the work ends it by throwing. May be empty.
+/// Called repeatedly by long work, in proportion to its progress, a few hundred times a second or
+/// more. The requester ends the work by throwing. May be empty.
 using StopCheck = std::function<void()>;
 
 }  // namespace podsim::sim

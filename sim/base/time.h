@@ -1,7 +1,7 @@
 // The kernel's clock: whole picoseconds in 64 bits (106 days), in a type of its own.
 //
-// Rates stay real numbers. A duration is rounded up to a picosecond once, where it is scheduled, so
-// that no simulated time is ever below the bound it is compared with.
+// Rates stay real numbers. A duration is rounded up to a picosecond once, when it is scheduled, so
+// that no simulated time falls below its lower bound.
 #pragma once
 
 #include <compare>
@@ -13,19 +13,19 @@
 
 namespace podsim::sim {
 
-/// A simulated duration or clock would leave the 64-bit range (106 days).
+/// Thrown if a simulated duration or clock would leave the 64-bit range (106 days).
 class TimeOverflow : public std::overflow_error {
 public:
     TimeOverflow() : std::overflow_error("the simulated time exceeds 106 days (2^63 ps)") {}
 };
 
-/// Out of line, so that sums and products are small enough to be inlined.
+/// Stays out of line to keep sums and products small enough for inlining.
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_time_overflow() {
     throw TimeOverflow();
 }
 
 /// A point in simulated time or a span of it, in picoseconds since the start of the run. Sums and
-/// products throw TimeOverflow where they would leave the range.
+/// products throw TimeOverflow if they leave the range.
 struct Time {
     std::int64_t ps = 0;
 
@@ -54,15 +54,16 @@ struct Time {
     friend constexpr Time operator-(Time a, Time b) { return {a.ps - b.ps}; }
     friend constexpr bool operator==(Time, Time) = default;
     friend constexpr auto operator<=>(Time, Time) = default;
-    // Of integers: g++ 12 makes more of the three-way comparison than of these, in the code of every hop.
+    // Compare integers directly: g++ 12 generates more code for the three-way comparison, in every
+    // hop.
     friend constexpr bool operator<(Time a, Time b) { return a.ps < b.ps; }
     friend constexpr bool operator<=(Time a, Time b) { return a.ps <= b.ps; }
     friend constexpr bool operator>(Time a, Time b) { return a.ps > b.ps; }
     friend constexpr bool operator>=(Time a, Time b) { return a.ps >= b.ps; }
 };
 
-/// The least whole number of picoseconds that is not below that many.
-/// Throws TimeOverflow beyond the clock's range and for NaN; negative durations are bugs of the caller.
+/// Returns the smallest whole number of picoseconds that is not below `picoseconds`. Throws
+/// TimeOverflow beyond the clock's range and for NaN; a negative duration is a bug of the caller.
 inline Time whole_picoseconds(double picoseconds) {
     if (!(picoseconds < 9.2e18)) {
         throw TimeOverflow();
@@ -74,13 +75,13 @@ inline Time whole_picoseconds(double picoseconds) {
     return {whole};
 }
 
-/// A duration, rounded up: the one rounding between real numbers and the clock.
+/// Rounds a duration up: the one rounding between real numbers and the clock.
 inline Time round_up(Seconds duration) {
     return whole_picoseconds(duration.value() * 1e12);
 }
 
-/// A duration, rounded down as it is written in decimals: one that is printed as whole picoseconds is those, though its
-/// binary value may lie below.
+/// Rounds a duration down, by its decimal form: a duration that prints as whole picoseconds keeps
+/// that number, even if its binary value lies slightly below.
 inline Time round_down(Seconds duration) {
     const std::int64_t up = round_up(duration).ps;
     for (const std::int64_t whole : {up, up - 1}) {
@@ -91,7 +92,7 @@ inline Time round_down(Seconds duration) {
     return {static_cast<std::int64_t>(static_cast<long double>(duration.value()) * 1e12L)};
 }
 
-/// `factor` times the duration, rounded up again.
+/// Returns `factor` times the duration, rounded up again.
 inline Time slowed(Time duration, double factor) {
     return whole_picoseconds(static_cast<double>(duration.ps) * factor);
 }

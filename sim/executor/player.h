@@ -1,8 +1,8 @@
-// Plays a workload: a run's state together with what is pending. Private to the kernel.
+// Plays a workload: a run's state together with its pending events. Private to the kernel.
 //
-// player_tasks.h has the rounds, tasks and operations, player_messages.h what arrives and fires, player_links.h
-// what waits and crosses, player_memories.h what memories put off. A template over what keeps the pending events
-// (pending_events.h): no call is virtual.
+// player_tasks.h has the rounds, tasks and operations, player_messages.h arrivals and firing,
+// player_links.h waiting and crossing, player_memories.h delays by memories. The class is a
+// template over the pending events (pending_events.h): no call is virtual.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/reuse/reuse.h"
+#include "sim/folding/reuse.h"
 #include "sim/state/pending_events.h"
 #include "sim/state/run_state.h"
 
@@ -20,7 +20,7 @@ template <class Pending>
 class Player {
 public:
     Player(const Workload& workload, Observer* observer, bool reuse);
-    /// To the end, once.
+    /// Runs to the end. Called once.
     ExecutionResult run();
 
 private:
@@ -28,12 +28,13 @@ private:
     using Some = std::array<std::uint32_t, Pending::kMostMembers>;
 
     void start_first_tasks();
-    /// Tells the observer, which there must be, how far the run is, and says when again.
+    /// Reports the progress to the observer and sets the next report. Precondition: there is an
+    /// observer.
     [[gnu::noinline]] void report_progress();
     [[nodiscard]] std::uint64_t played_events() const;
     void play_rounds();
     void play_round();
-    /// Where a mark has been reached.
+    /// Called when a mark has been reached.
     [[gnu::noinline]] void skip_repeats();
     void play_instant();
     void deliver(const Batch<Members>& batch);
@@ -69,10 +70,10 @@ private:
     void play_picks(std::vector<std::uint32_t>& servers);
     void serve(std::uint32_t number, LinkServers::At& server);
 
-    /// What is the same for all places at which a transfer fires, or a message goes on, at one time.
+    /// Data common to all places at which a transfer fires, or a message continues, at one time.
     struct Departure {
         std::uint64_t order = 0;
-        std::uint32_t what = 0;  ///< of Waiting
+        std::uint32_t what = 0;  ///< as in Waiting
         std::uint32_t first_server = 0;
         const std::uint32_t* at = nullptr;  ///< [source]: the place of the link
     };
@@ -89,47 +90,49 @@ private:
         const LinkSpec* link = nullptr;
         std::uint32_t* wave = nullptr;  ///< the last to which this hop has added
     };
-    /// When it holds the link until, and what then happens.
+    /// The times of a hop: the end of the hold, and the events after it.
     struct Times {
         Time end;
-        Time event;  ///< the head's at the next link, or the arrival at the destination
-        Time tail;   ///< the tail's at the next link
+        /// The head's arrival at the next link, or the arrival at the destination.
+        Time event;
+        Time tail;  ///< the tail's arrival at the next link
     };
     static constexpr std::uint32_t kNobody = 0xffffffff;
 
-    /// What is alike for all that waits so at links of a class, in this round.
+    /// Data common to all equal messages that wait at links of a class, in this round.
     struct ServedHop {
         Crossing crossing;
         std::int64_t carried_units = 0;
         Times times;
-        std::int64_t reads = 0;  ///< bytes a second, of the source's memory
+        std::int64_t reads = 0;  ///< bytes per second, of the source's memory
         std::int64_t writes = 0;
-        /// Of several members: where its sources are put, if memories take places together and it reads or writes any.
+        /// List of its sources, if a batch has several members, memories group places, and the hop
+        /// reads or writes any memory.
         std::vector<std::uint32_t>* sources = nullptr;
         typename Pending::Group next{};
-        std::uint32_t goes_on_as = kNobody;  ///< a message to the next link
+        std::uint32_t goes_on_as = kNobody;  ///< message number at the next link
         std::uint32_t what_behind = 0;
         std::uint64_t order_behind = 0;
     };
 
-    /// The last that was served in this round: most are like it.
+    /// The hop that was served last in this round: most are like it.
     struct LastHop : ServedHop {
         std::uint64_t order = ~std::uint64_t{0};
-        std::uint32_t what = 0;  ///< of Waiting
+        std::uint32_t what = 0;  ///< as in Waiting
         std::uint32_t link_class = 0;
     };
 
     Crossing crossing(const Message& message, std::uint32_t link_class);
     [[nodiscard]] Times times_of(const Crossing& crossing, Time end) const;
     void look_up(Waiting waiting, std::uint32_t link_class, ServedHop& hop);
-    /// Where few hops need it, so that the code of the others stays small.
+    /// Out of line, since few hops need it: the code of the others stays small.
     [[gnu::noinline]] void look_up_last(Waiting waiting, std::uint32_t link_class) {
         last_.order = waiting.order;
         last_.what = waiting.what;
         last_.link_class = link_class;
         look_up(waiting, link_class, last_);
     }
-    /// Of a transfer and those that it stands for.
+    /// Counts a hop of a transfer and of its copies.
     void count_hop(const TransferPath& path) {
         state_.result.events += path.copies;
         copied_events_ += path.copies - 1U;
@@ -154,31 +157,34 @@ private:
         bool operator()(Waiting a, Waiting b) const { return state.goes_before(a, b); }
     };
 
-    // The calls below this one are small and many, and worth a fifth of the time when inlined; compiling that takes
-    // long, so it is done only for queues that are timed against each other or used. Calls that are rarer than hops, and
-    // recursion, are not: the code of a hop stays small.
+    // The calls below this one are small and many; inlining them saves a fifth of the time. Inlined
+    // code compiles slowly, so only queues that are used, or timed against each other, are inlined.
+    // Calls that are rarer than hops, and recursion, are not inlined: the code of a hop stays
+    // small.
     [[gnu::flatten]] void play_rounds_inlined() { play_rounds(); }
 
-    static constexpr std::uint64_t kFirstReport = 1 << 12;     ///< after so many played events
+    static constexpr std::uint64_t kFirstReport = 1 << 12;     ///< played events
     static constexpr std::uint64_t kShareBetweenReports = 16;  ///< then after a sixteenth more
     static constexpr std::uint64_t kMostBetweenReports = 1 << 18;
-    static constexpr std::size_t kAhead = 16;  ///< cache lines are asked for this much earlier
+    static constexpr std::size_t kAhead = 16;  ///< distance of prefetches
 
     RunState state_;
     const bool counts_links_ = state_.observer != nullptr && state_.observer->counts_links();
     const bool watched_ = state_.hop_observer != nullptr || state_.memories.active();  ///< hops
-    const bool lists_sources_ = state_.hop_observer == nullptr &&
-                                state_.memories.together();  ///< that is all there is to watch
-    std::optional<Reuse> reuse_;  ///< nothing: nothing can repeat, or should be skipped
+    /// True if hops are watched only to list their sources.
+    const bool lists_sources_ = state_.hop_observer == nullptr && state_.memories.together();
+    /// Empty if nothing can repeat, or if repeats should be played.
+    std::optional<Reuse> reuse_;
     Pending pending_;
-    std::uint64_t next_report_ =
-        ~std::uint64_t{0};          ///< after so many events; never without an observer
+    /// Number of events at the next report; never without an observer.
+    std::uint64_t next_report_ = ~std::uint64_t{0};
     std::uint64_t all_events_ = 0;  ///< with an observer
-    std::uint64_t copied_events_ =
-        0;  ///< hops of those that transfers stand for, of what was not skipped
+    /// Hops of copies of transfers, among those that were not skipped.
+    std::uint64_t copied_events_ = 0;
     const GoesBefore goes_before_{state_};
-    LastHop last_;  ///< kept where hops are many that are alike: of several members
-    std::vector<std::uint32_t> listed_;  ///< servers to which something came in this round
+    /// Used if batches have several members, since many hops are then alike.
+    LastHop last_;
+    std::vector<std::uint32_t> listed_;  ///< servers with new messages in this round
     std::vector<std::uint32_t> freed_;   ///< servers whose link frees in this round
 };
 

@@ -1,4 +1,4 @@
-// Links that serve what waits.
+// Links that serve waiting messages.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace podsim::sim {
 
-/// Every idle server that has messages waiting picks one.
+/// Lets every idle server with waiting messages pick one.
 template <class Pending>
 void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
     constexpr bool kMany = Pending::kMostMembers > 1;
@@ -41,7 +41,7 @@ void Player<Pending>::play_picks(std::vector<std::uint32_t>& servers) {
     servers.clear();
 }
 
-/// The first of those that wait crosses the link.
+/// Lets the first waiting message cross the link.
 template <class Pending>
 void Player<Pending>::serve(std::uint32_t number, LinkServers::At& server) {
     const Waiting first = server.take_first();
@@ -84,7 +84,7 @@ void Player<Pending>::begin_hop(std::uint32_t server_number, LinkServers::At& se
     }
 }
 
-/// Whoever wants to hear of the hop hears of it.
+/// Reports the hop to the observer and the memories, if they watch hops.
 template <class Pending>
 void Player<Pending>::watch(std::uint32_t server, std::uint32_t source, const ServedHop& hop) {
     if (state_.hop_observer != nullptr) {

@@ -1,4 +1,4 @@
-// Memories that more is asked of than they give: what they put off.
+// Memories with more demand than bandwidth, and the events that they delay.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,10 @@
 
 namespace podsim::sim {
 
-/// What a message asks for that crosses a link: on its first link it reads its source's memory, on its last it writes its
-/// destination's. Nothing on a link of infinite rate, and nothing of chips in between. Behind a slower link its bytes come as that one
-/// lets them, over all the time for which it holds this one.
+/// Sets the demands of a message that crosses a link. On its first link it reads its source's
+/// memory, on its last it writes its destination's. It demands nothing on a link of infinite rate,
+/// and nothing of chips in between. After a slower link, its bytes arrive at that link's rate, over
+/// the whole time for which it holds this one.
 template <class Pending>
 void Player<Pending>::demands_of(ServedHop& hop, std::uint32_t link_class) {
     const TransferPath& path = *hop.crossing.path;
@@ -54,7 +55,7 @@ std::vector<std::uint32_t>& Player<Pending>::sources_of(Memories::Hold hold,
                                       link.shift, path.destination_shift);
 }
 
-/// A message begins to cross a link.
+/// Begins the reads and writes of a message that crosses a link.
 template <class Pending>
 void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t source,
                                        const ServedHop& hop) {
@@ -74,7 +75,7 @@ void Player<Pending>::reads_and_writes(std::uint32_t server, std::uint32_t sourc
         state_.machine.shifted(hop.crossing.path->destination_shift, source));
 }
 
-/// What the work asks for over the time that it takes at this place.
+/// Begins the work's stream, with its demand over the time that it takes at this place.
 template <class Pending>
 void Player<Pending>::begin_work(std::uint32_t place, std::uint32_t task, const Task& spec,
                                  Time duration) {
@@ -94,7 +95,8 @@ void Player<Pending>::wake_memory(std::uint32_t place) {
     }
 }
 
-/// What has happened to the memories, until the next instant: links that they hold on, and when they want to be woken.
+/// Settles the memories at the end of the instant: holds the links that they hold on, and posts
+/// their wakes.
 template <class Pending>
 void Player<Pending>::settle_memories() {
     state_.memories.settle(state_.now);
@@ -104,7 +106,7 @@ void Player<Pending>::settle_memories() {
     });
 }
 
-/// Links that a memory held up are free, and their messages are on their way.
+/// Releases the links that a memory held up, and sends their messages on.
 template <class Pending>
 void Player<Pending>::release_links() {
     state_.memories.take_freed([this](const Memories::FreedLink& link) {
@@ -133,7 +135,7 @@ void Player<Pending>::release_links() {
     });
 }
 
-/// Those of the messages that arrive now; of the others the memories know when.
+/// Delivers the messages that arrive now; the memories report the others later.
 template <class Pending>
 void Player<Pending>::arrive_if_written(const Batch<Members>& batch) {
     Some on_time;

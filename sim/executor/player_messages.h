@@ -1,4 +1,4 @@
-// Transfers that arrive, what they set off, and their coming to a link.
+// Arrivals of transfers, the successors that they fire, and departures to links.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace podsim::sim {
 
-/// One predecessor of a transfer has come to the places: calls comes(place) where it was the last. `row`: of the
-/// transfer's counters, of one byte.
+/// Counts one predecessor of a transfer at each of the places, and calls comes(place) where it was
+/// the last. `row` is the transfer's row of one-byte counters.
 template <class Pending>
 template <class Comes>
 void Player<Pending>::count_down(const LiveOperation& operation, Members places, std::uint8_t* row,
@@ -23,7 +23,7 @@ void Player<Pending>::count_down(const LiveOperation& operation, Members places,
     }
 }
 
-/// The same where the counters are of four bytes.
+/// Like count_down, for four-byte counters.
 template <class Pending>
 template <class Comes>
 void Player<Pending>::count_down_wide(const LiveOperation& operation, Members places,
@@ -40,7 +40,7 @@ void Player<Pending>::count_down_wide(const LiveOperation& operation, Members pl
     }
 }
 
-/// The operation has not started at the place; the transfer will fire when it does.
+/// Records a transfer at a place where its operation has not started; it fires when it does.
 template <class Pending>
 void Player<Pending>::comes_early(LiveOperation& operation, std::uint32_t place,
                                   const FirstHop& transfer) {
@@ -49,7 +49,7 @@ void Player<Pending>::comes_early(LiveOperation& operation, std::uint32_t place,
     state.early = static_cast<std::uint32_t>(operation.early.size() - 1);
 }
 
-/// One predecessor of the edge's transfer has come to each of the places.
+/// Counts one predecessor of the edge's transfer at each of the places.
 template <class Pending>
 void Player<Pending>::met(LiveOperation& operation, std::uint32_t number, Members places,
                           const Edge& edge) {
@@ -102,7 +102,7 @@ void Player<Pending>::fire(LiveOperation& operation, std::uint32_t number, Membe
     depart(departure(operation, number, first), places);
 }
 
-/// The first of a row of roots comes to its link; for an observer all of it fires.
+/// Sends the first of a row of roots to its link; for an observer, the whole row fires.
 template <class Pending>
 void Player<Pending>::fire_row(LiveOperation& operation, std::uint32_t number, std::uint32_t place,
                                const FirstHop& root) {
@@ -133,7 +133,7 @@ auto Player<Pending>::departure(const LiveOperation& operation, std::uint32_t nu
             .at = state_.machine.shifts.data() + first.shift * state_.machine.places};
 }
 
-/// Comes to the links, from all these sources.
+/// Adds the transfer to its links, from all these sources.
 template <class Pending>
 void Player<Pending>::depart(const Departure& departure, Members sources) {
     Some servers;

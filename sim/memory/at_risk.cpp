@@ -13,7 +13,8 @@
 namespace podsim::sim {
 namespace {
 
-/// What messages of a role ask of a memory, so often the rate of a link: where that and the memory lie from their source.
+/// The demand of a role's messages on a memory, as a multiple of a link's rate. Link and memory are
+/// given by their shifts from the source.
 struct Ask {
     std::uint32_t to_link = 0;  ///< shifts
     std::uint32_t to_memory = 0;
@@ -21,7 +22,7 @@ struct Ask {
     int passes = 0;
 };
 
-/// Raises that of its like.
+/// Raises the passes of its like to at least those of `more`, or adds `more`.
 template <class Asked, class Like>
 void ask(std::vector<Asked>& all, const Asked& more, const Like& like) {
     const auto known = std::find_if(all.rbegin(), all.rend(), like);
@@ -32,7 +33,7 @@ void ask(std::vector<Asked>& all, const Asked& more, const Like& like) {
     }
 }
 
-/// No shift: the memory is the source's.
+/// Stands for a shift: the memory is the source's.
 constexpr std::uint32_t kSource = 0xffffffff;
 
 std::vector<Ask> asks_of(const Schedule& schedule, const Role& role) {
@@ -52,7 +53,7 @@ std::vector<Ask> asks_of(const Schedule& schedule, const Role& role) {
             continue;
         }
         const Hop* const hops = &schedule.hops[transfer.first_hop];
-        // Most are steps of one phase that go the same way.
+        // Most transfers are steps of one phase with the same route.
         const bool alike = before != nullptr && transfer.hop_count == 1 && before->hop_count == 1 &&
                            *hops == schedule.hops[before->first_hop] &&
                            transfer.destination_shift == before->destination_shift &&
@@ -75,13 +76,14 @@ struct OfLink {
     int passes = 0;
 };
 
-/// What messages on links ask of the memories of places, as far as schedules have been looked at: all at once that read or write one.
+/// The demands of messages on the places' memories, over all schedules added so far. All links that
+/// read or write a memory count at once.
 class AskedByLinks {
 public:
     explicit AskedByLinks(const Workload& workload)
         : workload_(workload), of_place_(workload.machine.places) {}
 
-    /// What a schedule asks whose roles are placed so.
+    /// Adds the demands of a schedule with this placement.
     void add(std::uint32_t number, std::uint32_t placement) {
         const Schedule& schedule = workload_.schedules[number];
         const Machine& machine = workload_.machine;
@@ -107,7 +109,7 @@ public:
         }
     }
 
-    /// Bytes a second at most, of the memory of a place.
+    /// Returns an upper bound of the demand on a place's memory, in bytes per second.
     [[nodiscard]] double most(std::size_t place) const {
         double sum = 0;
         for (const OfLink& one : of_place_[place]) {
@@ -121,7 +123,8 @@ private:
     std::vector<std::vector<OfLink>> of_place_;
 };
 
-/// What the work of a place asks for at most: the largest demand on each of its resources.
+/// Returns an upper bound of the demand of a place's work: the sum over its resources of the
+/// largest demand.
 std::int64_t most_of_work(const TaskGraph& graph) {
     std::map<std::uint32_t, std::int64_t> largest;
     for (const Task& task : graph.tasks) {
@@ -148,7 +151,7 @@ std::vector<bool> graphs_at_risk(const Workload& workload) {
     for (const TaskGraph& graph : workload.graphs) {
         work.push_back(most_of_work(graph));
     }
-    // Operations with links of their own are any number at a time.
+    // With links of their own, any number of operations may run at a time.
     std::vector<bool> at_risk(workload.graphs.size(), machine.isolated_operations);
     AskedByLinks links(workload);
     const auto look = [&] {
@@ -159,14 +162,15 @@ std::vector<bool> graphs_at_risk(const Workload& workload) {
                                       static_cast<double>(machine.memory_rate);
         }
     };
-    std::set<std::pair<std::uint32_t, std::uint32_t>> uses;  // schedules by who takes part
+    // Pairs of schedule and placement.
+    std::set<std::pair<std::uint32_t, std::uint32_t>> uses;
     for (const OperationSpec& operation : workload.operations) {
         uses.insert({operation.schedule, operation.placement});
     }
     std::size_t looked_at = 0;
     for (const auto& [schedule, placement] : uses) {
         links.add(schedule, placement);
-        // Further ones only ask for more. Of many it is not worth it to look after each.
+        // Further uses only raise the demands. It does not pay to check after each of many.
         if (std::has_single_bit(++looked_at)) {
             look();
             if (std::ranges::all_of(at_risk, std::identity())) {

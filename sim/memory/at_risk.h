@@ -1,4 +1,4 @@
-// Where the memories may have to be shared.
+// Finds the places whose memory may have to be shared.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace podsim::sim {
 
-/// [graph]: whether the demands can exceed the memory of one of its places. Empty: nowhere.
+/// Returns [graph]: true if the demands can exceed the memory of one of its places. Empty: no graph
+/// is at risk.
 std::vector<bool> graphs_at_risk(const Workload& workload);
 
 }  // namespace podsim::sim

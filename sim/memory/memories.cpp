@@ -9,12 +9,13 @@
 namespace podsim::sim {
 namespace {
 
-/// On fewer places what is shared out is sooner worked out for each.
+/// With fewer places, sharing out for each place costs less than grouping.
 constexpr std::size_t kManyPlaces = 64;
-/// To more destinations, as in an exchange of all with all, there are too many ways.
+/// With more destinations, as in an all-to-all, there are too many routes.
 constexpr std::size_t kFewShifts = 64;
 
-/// Whether places of one graph can be expected to do the same: no work and no link of one of them is slower than that of others.
+/// True if places of one graph can be expected to do the same: none has slower work or links than
+/// others.
 bool places_are_alike(const Machine& machine) {
     for (std::size_t i = 0; i < machine.links.size(); ++i) {
         if (machine.links[i] != machine.links[i % machine.ports]) {
@@ -24,7 +25,7 @@ bool places_are_alike(const Machine& machine) {
     return machine.slowdown.empty();
 }
 
-/// Whether messages go by few shifts.
+/// True if messages use few destination shifts.
 bool few_shifts(const Schedules& schedules) {
     std::set<std::uint32_t> shifts;
     for (const Schedule& schedule : schedules) {
@@ -142,7 +143,7 @@ void Memories::settle_group(std::uint32_t number, Time now) {
     set_wake(group);
 }
 
-/// Messages' streams get less than they ask for: their links are held until the streams end.
+/// Holds the links of a stream that gets less than it asks for until the stream ends.
 void Memories::hold_up(MemoryGroup& group, SharedServer::Key key) {
     if (std::ranges::find(group.held, key) != group.held.end()) {
         return;
@@ -199,7 +200,8 @@ const std::vector<std::uint32_t>& Memories::wake(std::uint32_t place, Time now) 
     const std::uint32_t number = groups_.number_of(place);
     MemoryGroup& group = groups_[number];
     if (group.wake != now) {
-        return ended_tasks_;  // posted before the shares changed
+        // This wake was posted before the shares changed.
+        return ended_tasks_;
     }
     ended_streams_.clear();
     group.server.take_ended(now, ended_streams_);
@@ -258,7 +260,8 @@ bool Memories::arrives(const MessageId& message, Time now) {
         late_.erase(late);
         return false;
     }
-    // Links that free at this very instant, in time, hold nothing up, whichever event comes first.
+    // Links that free in time at this very instant delay nothing, regardless of the order of
+    // events.
     if (late->by.ps == 0 && std::ranges::all_of(late->links, [&](std::uint32_t server) {
             return links_[server].due == now && has_ended(server, now);
         })) {

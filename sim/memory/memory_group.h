@@ -1,27 +1,52 @@
-// The memory of a place, or of several that do the same at the same times: one for all of them.
+// The memory of a place, or of several places that do the same at the same times.
 //
-// Of streams that are not followed the last of a kind of each resource or link stands in a slot: they come one after the other.
+// Streams of one kind on one resource or link come one after another. Unless the group tracks them
+// one by one, the last of them occupies a slot.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sim/base/time.h"
-#include "sim/memory/held_message.h"
 #include "sim/memory/shared_server.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::sim {
 
-/// A stream's beginning, whichever place's memory it is.
+/// A message on a link: hop `hop` of the transfer from `source`.
+struct HeldMessage {
+    std::uint32_t operation = 0;
+    std::uint32_t transfer = 0;
+    std::uint32_t source = 0;
+    std::uint16_t hop = 0;
+    /// Number of equal messages at the same places, on links that are not simulated.
+    std::uint16_t copies = 1;
+
+    friend bool operator==(const HeldMessage&, const HeldMessage&) = default;
+};
+
+struct MessageId {
+    std::uint32_t operation = 0;
+    std::uint32_t transfer = 0;
+    std::uint32_t source = 0;
+
+    friend auto operator<=>(const MessageId&, const MessageId&) = default;
+};
+
+inline MessageId id_of(const HeldMessage& message) {
+    return {message.operation, message.transfer, message.source};
+}
+
+/// The start of a stream, at any place's memory.
 struct StreamBegun {
-    SharedServer::Key owner;  ///< kind; resource, link or way
+    SharedServer::Key owner;  ///< kind; resource, link or route
     std::uint32_t task = 0;   ///< of work
     HeldMessage message{};    ///< of a link
     std::int64_t demand = 0;  ///< of the message and its copies
-    std::int64_t beside =
-        0;  ///< what the same message asks of the other memory, of its source or destination
+    /// The same message's demand on the other memory, of its source or destination.
+    std::int64_t beside = 0;
     Time end;
 
     friend bool operator==(const StreamBegun&, const StreamBegun&) = default;
@@ -29,10 +54,11 @@ struct StreamBegun {
 
 class MemoryGroup {
 public:
-    static constexpr std::uint32_t kWork = 0;     ///< by resource, key: task
-    static constexpr std::uint32_t kRead = 1;     ///< by link or way
-    static constexpr std::uint32_t kWrite = 2;    ///< by link or way
-    static constexpr std::uint32_t kOverdue = 3;  ///< no stream: a task that should have ended
+    static constexpr std::uint32_t kWork = 0;   ///< by resource, key: task
+    static constexpr std::uint32_t kRead = 1;   ///< by link or route
+    static constexpr std::uint32_t kWrite = 2;  ///< by link or route
+    /// No stream: a task that should have ended.
+    static constexpr std::uint32_t kOverdue = 3;
     static constexpr Time kNoWake{-1};
 
     struct Load {
@@ -44,7 +70,7 @@ public:
         std::uint32_t task = 0;
         HeldMessage message{};
 
-        /// Of its kind, among all of the place's at one time.
+        /// Returns a key that is unique among the place's streams at one time.
         [[nodiscard]] SharedServer::Key key() const {
             return owner.kind == kWork ? SharedServer::Key{kWork, task} : owner;
         }
@@ -53,9 +79,9 @@ public:
     MemoryGroup(std::int64_t rate, bool may_exceed) : at_risk(may_exceed), server(rate) {}
 
     [[nodiscard]] bool any_followed() const { return wake != kNoWake; }
-    /// The owner's slot; a new one where it has none.
+    /// Returns the owner's slot; adds one if it has none.
     [[gnu::noinline]] std::size_t find_slot(SharedServer::Key owner);
-    /// A stream begins, and the one before in its slot is no more.
+    /// Begins a stream, which replaces the previous one in its slot.
     void begin(std::size_t slot, const StreamBegun& begun) {
         streams[slot].task = begun.task;
         streams[slot].message = begun.message;
@@ -65,24 +91,27 @@ public:
         bound += demand - loads[slot].demand;
         loads[slot] = {demand, end};
     }
-    /// Whether its streams ask for more than there is.
+    /// True if its streams ask for more than `rate`. Recomputes `bound`.
     [[nodiscard]] bool asks_too_much(Time now, std::int64_t rate);
-    /// All its streams are followed from now on.
+    /// Follows all its streams from now on.
     void follow(Time now, const std::vector<OperationSpec>& operations);
     void skip(Time later_by, std::uint32_t tasks);
 
-    std::int64_t bound = 0;     ///< of all demands, those of ended streams included
-    std::int64_t followed = 0;  ///< of it, those of streams that are followed: right until `wake`
-    Time wake = kNoWake;        ///< when the first that is followed ends
+    /// Sum of all demands, including those of ended streams.
+    std::int64_t bound = 0;
+    /// Demand of followed streams, included in `bound`; exact until `wake`.
+    std::int64_t followed = 0;
+    Time wake = kNoWake;  ///< end of the first followed stream
     bool at_risk = false;
     bool unsettled = false;
-    bool ended = false;                   ///< streams that were followed, since it was settled
-    std::vector<std::uint32_t> places{};  ///< whose memory this is
+    /// True if followed streams have ended since it was settled.
+    bool ended = false;
+    std::vector<std::uint32_t> places{};  ///< places with this memory
     std::vector<Load> loads{};            ///< [slot]
     std::vector<Stream> streams{};        ///< [slot]
     SharedServer server;
     std::vector<std::uint32_t> overdue{};   ///< tasks that should have ended
-    std::vector<SharedServer::Key> held{};  ///< streams that hold links up
+    std::vector<SharedServer::Key> held{};  ///< streams that hold up links
 };
 
 }  // namespace podsim::sim

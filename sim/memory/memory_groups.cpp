@@ -94,7 +94,8 @@ void MemoryGroups::forget() {
 }
 
 std::uint32_t MemoryGroups::tell_apart(std::uint32_t group) {
-    std::map<std::uint32_t, std::vector<std::uint32_t>> happened;  // by place, ascending
+    // By place, ascending.
+    std::map<std::uint32_t, std::vector<std::uint32_t>> happened;
     for (const Note& note : notes_[group]) {
         const Begun& begun = begun_[note.begun];
         for (const std::uint32_t listed : lists_[begun.list]) {

@@ -11,7 +11,8 @@
 namespace podsim::sim {
 namespace {
 
-/// When work of which so much is left ends. Most of it fits into 64 bits, whose division is several times as fast.
+/// Returns the time at which `left` units of work end. Most values fit into 64 bits, whose division
+/// is several times faster.
 Time end_of(Work left, std::int64_t share, Time now) {
     const Work whole = left + share - 1;
     const Work time = whole <= std::numeric_limits<std::int64_t>::max()
@@ -31,7 +32,7 @@ void SharedServer::add(Key key, std::int64_t demand, Time alone, Time now, Kind 
                        std::uint32_t alike) {
     if (const auto before = std::ranges::find(streams_, key, &Stream::key);
         before != streams_.end() && before->end <= now) {
-        streams_.erase(before);  // on that link
+        streams_.erase(before);  // the previous stream of that link
     }
     const auto rank = [](const Stream& stream) {
         return std::tuple(stream.kind, stream.demand, stream.key);
@@ -77,7 +78,8 @@ std::array<std::int64_t, 3> SharedServer::rates_of_kinds(
     return {of_work, of_urgent, rate_ - of_work - of_urgent};
 }
 
-/// Of each kind those that ask for least have it whole as long as that is no more than an equal part of what is left.
+/// Within each kind, the smallest demands are met in full as long as they do not exceed an equal
+/// fraction of the rest.
 void SharedServer::share_out(Time now) {
     std::array<std::int64_t, 3> asked{};
     std::array<std::int64_t, 3> open{};

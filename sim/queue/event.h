@@ -1,5 +1,6 @@
-// A pending event: when, and what. 16 bytes, copied freely; queues order events by the time alone and keep
-// those of one time in the order in which they were pushed. What it says is the executor's (event_codec.h).
+// A pending event: its time and its content, in 16 bytes that are copied freely. Queues order
+// events by time alone and keep those of one time in push order. The executor defines the content
+// (event_codec.h).
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,19 @@
 // The default queue: a radix heap over monotone integer time, with buckets in the order of arrival.
 //
-// With L a time not after any pending one and t >= L a pending time, let k be the highest digit (of kDigitBits bits) in
-// which t and L differ: the event lies in bucket (k, digit k of t), or in (0, digit 0 of L) when t = L. All
-// pending times of lower k are earlier. When the first bucket that holds anything is taken, its earliest time becomes L.
-// Where all its events share one time the bucket itself is handed over. Where they are few they are sorted into the
-// front, and what is pushed before the end of that bucket's times goes there too, as long as they stay few. Otherwise the
-// earliest are handed over and the others move to buckets of lower k. So an event moves at most once per digit, and
-// seldom through the lowest, where nearly every bucket would hold one.
+// Let L be a time not after any pending one, and t >= L a pending time. Let k be the highest digit
+// (of kDigitBits bits) in which t and L differ. The event lies in bucket (k, digit k of t), or in
+// (0, digit 0 of L) if t = L. All pending times of lower k are earlier.
 //
-// Order among ties: events of one time always lie in one bucket, or in the front; pushes append to a bucket and go behind
-// their like in the front, moves keep the order. So they are popped in the order in which they were pushed, without a number
-// to say so.
+// When the first non-empty bucket is taken, its earliest time becomes L. If all its events share
+// one time, the bucket itself is handed over. If they are few, they are sorted into the front;
+// later pushes before the end of that bucket's times go there too, as long as the front stays
+// short. Otherwise the earliest are handed over and the others move to buckets of lower k. So an
+// event moves at most once per digit, and seldom through the lowest, at which nearly every bucket
+// would hold one.
+//
+// Ties keep their push order without a number: events of one time always lie in one bucket, or in
+// the front. Pushes append to a bucket or go behind their like in the front, and moves keep the
+// order.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +36,7 @@ public:
     RadixQueue() { make_room(kFirstRoom); }
 
     [[nodiscard]] bool empty() const { return first_ == end_ && levels_ == 0; }
-    /// Counts them.
+    /// Counts the events in all buckets.
     [[nodiscard]] std::size_t size() const {
         std::size_t size = in_front().size();
         for (const Bucket& bucket : buckets_) {
@@ -83,7 +86,7 @@ public:
         }
     }
 
-    /// Whether events of the time last popped are pending.
+    /// True if events of the time last popped are pending.
     [[nodiscard]] bool more_of_instant() const {
         if (first_ != end_) {
             return first_->time == popped_;
@@ -91,7 +94,7 @@ public:
         return front_end_ == 0 && buckets_[bits(popped_) & (kDigits - 1)].first != nullptr;
     }
 
-    /// The pending events, those of one time in their order.
+    /// Returns the pending events; those of one time are in push order.
     [[nodiscard]] std::vector<Event> pending() const {
         std::vector<Event> events(first_, end_);
         for (const Bucket& bucket : buckets_) {
@@ -103,7 +106,7 @@ public:
         return events;
     }
 
-    /// Moves every event later, and rewrites what it says. Keeps the order.
+    /// Moves every event later by `later_by` and rewrites its content. Keeps the order.
     template <class Rewrite>
     void skip(Time later_by, Rewrite rewrite) {
         const std::vector<Event> events = pending();
@@ -123,7 +126,8 @@ private:
 
     static std::uint64_t bits(Time time) { return static_cast<std::uint64_t>(time.ps); }
 
-    /// Events of a bucket, in a chain: few buckets hold more than one, and none ever moves to grow.
+    /// A chunk of a bucket's chain of events. Few buckets hold more than one, and none ever moves
+    /// to grow.
     struct alignas(64) Chunk {
         std::array<Event, 31> events;
         Chunk* next = nullptr;
@@ -165,7 +169,7 @@ private:
         unused_ = std::exchange(chunk->next, nullptr);
         return chunk;
     }
-    /// The next of its chain.
+    /// Frees the chunk and returns the next one of its chain.
     Chunk* release(Chunk* chunk) {
         chunk->count = 0;
         return std::exchange(chunk->next, std::exchange(unused_, chunk));
@@ -174,12 +178,13 @@ private:
         return {chunk.events.data(), chunk.count};
     }
 
-    /// What the first bucket held that need not be dealt out again.
+    /// The events of the first bucket that need not be distributed again.
     struct Taken {
         Chunk* chain = nullptr;
-        bool alike = false;  ///< all of the earliest time, last_; otherwise few, to be sorted
+        /// True: all have the earliest time, last_. False: they are few and need sorting.
+        bool alike = false;
     };
-    /// Precondition: the front is empty, the queue is not.
+    /// Takes the earliest events. Precondition: the front is empty and the queue is not.
     Taken take_earliest() {
         front_end_ = 0;
         while (true) {
@@ -215,7 +220,7 @@ private:
         return true;
     }
 
-    /// What the first bucket of the level holds.
+    /// Takes the first non-empty bucket of the level and returns its chain.
     Chunk* take_first_bucket(unsigned level) {
         std::uint64_t* words = &occupied_[level * kWords];
         std::size_t word = 0;
@@ -249,10 +254,10 @@ private:
     }
 
     [[nodiscard]] std::span<Event> in_front() const { return {first_, end_}; }
-    /// Where the front begins when it is filled: behind the event that is before all.
+    /// Returns the start of a refilled front: behind the sentinel that is before all events.
     [[nodiscard]] Event* start() { return room_.data() + 1; }
 
-    /// As the front, which is empty.
+    /// Fills the front, which is empty.
     void take_to_front(const Taken& taken) {
         const std::size_t count = taken.alike ? count_of(taken.chain) : kMany;
         if (room_.size() <= count) {
@@ -271,8 +276,8 @@ private:
         }
     }
 
-    /// Into the hole, behind its like. From the end: what is pushed is mostly later than most. Before the front lies one that
-    /// is not later than any.
+    /// Inserts the event at `hole`, behind its like. The search begins at the end, since a pushed
+    /// event is mostly later than most. The entry before the front is not later than any.
     static void insert(Event* hole, const Event& event) {
         for (; hole[-1].time > event.time; --hole) {
             *hole = hole[-1];
@@ -304,7 +309,8 @@ private:
         insert(end_++, event);
     }
 
-    /// Before the middle of the front, into the room that what was popped has left: those that go before it move up.
+    /// Inserts before the middle of the front: earlier events move up into the room that popped
+    /// ones have left.
     void insert_early(const Event& event) {
         Event* hole = --first_;
         for (; hole[1].time <= event.time; ++hole) {
@@ -313,7 +319,8 @@ private:
         *hole = event;
     }
 
-    /// Its later half goes back to buckets, but for what has the time of the first.
+    /// Moves the later half of the front back to buckets, except for events with the time of the
+    /// first.
     [[gnu::noinline]] void shorten_front() {
         const std::span<Event> front = in_front();
         const Time middle = front[front.size() / 2].time;
@@ -328,7 +335,7 @@ private:
         end_ -= front.end() - from;
     }
 
-    /// Of the room behind the front there is none left: it moves to the start, or gets more.
+    /// Makes room behind the front: moves it to the start or allocates more.
     [[gnu::noinline]] void make_way() {
         const std::size_t count = in_front().size();
         if (2 * count > room_.size()) {
@@ -341,27 +348,36 @@ private:
         first_ = start();
         end_ = first_ + count;
     }
-    /// With nothing in front.
+    /// Allocates the room. Precondition: the front is empty.
     void make_room(std::size_t events) {
         room_.assign(events, {.time = Time{-1}, .what = 0});
         first_ = end_ = start();
         limit_ = room_.data() + events;
     }
 
-    static constexpr std::ptrdiff_t kMany = 64;  ///< too many for the front
+    /// The front is too long from this size on.
+    static constexpr std::ptrdiff_t kMany = 64;
     static constexpr std::size_t kFirstRoom = 256;
 
     std::array<Bucket, kLevels * kDigits> buckets_{};
-    std::array<std::uint64_t, kLevels * kWords> occupied_{};  ///< bit: the bucket holds events
-    std::uint32_t levels_ = 0;                                ///< bit: a bucket of the level does
-    Time last_;                                               ///< L
-    Time popped_;                                             ///< the time last popped
-    /// The front: earlier than all in buckets. Handed over where front_end_ is 0, otherwise sorted.
+    /// Bit: the bucket holds events.
+    std::array<std::uint64_t, kLevels * kWords> occupied_{};
+    /// Bit: a bucket of the level holds events.
+    std::uint32_t levels_ = 0;
+    /// L, the base of the buckets.
+    Time last_;
+    /// Time last popped.
+    Time popped_;
+    /// The front: events earlier than all in buckets. It holds one instant if front_end_ is 0,
+    /// otherwise it is sorted.
     Event* first_ = nullptr;
     Event* end_ = nullptr;
-    Event* limit_ = nullptr;       ///< of the room
-    std::vector<Event> room_;      ///< at its begin one that is before all
-    std::uint64_t front_end_ = 0;  ///< what comes before goes to the front
+    /// End of the room.
+    Event* limit_ = nullptr;
+    /// Starts with a sentinel that is before all events.
+    std::vector<Event> room_;
+    /// Pushed events before this time go to the front.
+    std::uint64_t front_end_ = 0;
     std::vector<std::unique_ptr<Chunk[]>> chunks_;
     Chunk* unused_ = nullptr;
 };

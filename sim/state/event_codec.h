@@ -1,4 +1,5 @@
-// What an event says, in 64 bits: its kind in the lowest three, then fields as wide as the run needs.
+// The content of an event, in 64 bits: its kind in the lowest three, then fields as wide as the run
+// needs.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 namespace podsim::sim {
 
 enum class EventKind : std::uint8_t {
-    link_free,           ///< server
-    head_arrived,        ///< message and source, at a link between its first and its last
+    link_free,  ///< server
+    /// Message and source, at a link between its first and its last.
+    head_arrived,
     transfer_arrived,    ///< operation, source, transfer
     task_ended,          ///< task, place
     operation_launched,  ///< task, place
@@ -20,7 +22,7 @@ enum class EventKind : std::uint8_t {
     mark_reached,        ///< task, place: an early mark (task_graph.h)
 };
 
-/// Whether such events are of a place (with a task or 0 as their number), not of hops.
+/// True if events of this kind concern a place (with a task or 0 as their number), not hops.
 constexpr bool of_place(EventKind kind) {
     return kind == EventKind::task_ended || kind == EventKind::operation_launched ||
            kind == EventKind::memory_wake || kind == EventKind::mark_reached;
@@ -34,8 +36,8 @@ public:
         std::uint32_t transfer = 0;
     };
 
-    /// Each number will be below these. Throws std::logic_error where 61 bits do not hold them, or a
-    /// Waiting not the places.
+    /// Every number must be below these counts. Throws std::logic_error if 61 bits cannot hold the
+    /// fields, or if a Waiting cannot hold the places.
     EventCodec(std::uint64_t operations, std::uint64_t places, std::uint64_t transfers,
                std::uint64_t tasks)
         : place_shift_(kKindBits + width(transfers)),
@@ -50,7 +52,7 @@ public:
 
     static EventKind kind(std::uint64_t what) { return static_cast<EventKind>(what & 7U); }
 
-    /// A server, a wave, or a message of no source yet.
+    /// Encodes an event of a server, a wave, or a message without its source.
     static std::uint64_t of(EventKind kind, std::uint32_t number) {
         return std::uint64_t{number} << kKindBits | static_cast<std::uint64_t>(kind);
     }
@@ -58,7 +60,7 @@ public:
         return static_cast<std::uint32_t>(what >> kKindBits);
     }
 
-    /// Whose the message is that has arrived.
+    /// Encodes the source of an arrived message, to be combined with the message's number.
     static std::uint64_t of_source(std::uint32_t source) {
         return std::uint64_t{source} << kSourceShift;
     }
@@ -66,7 +68,7 @@ public:
         return static_cast<std::uint32_t>(what >> kSourceShift);
     }
 
-    /// An arrival or a task.
+    /// Encodes an arrival or a task.
     [[nodiscard]] std::uint64_t of(EventKind kind, const Fields& fields) const {
         return std::uint64_t{fields.number} << number_shift_ |
                std::uint64_t{fields.place} << place_shift_ |
@@ -78,7 +80,7 @@ public:
                 .transfer = static_cast<std::uint32_t>(what >> kKindBits) & transfer_mask_};
     }
 
-    /// Where the number of a server lies, the source of a message, and the place of an arrival.
+    /// Bit positions of a server's number, a message's source and an arrival's place.
     static constexpr unsigned number_shift() { return kKindBits; }
     static constexpr unsigned source_shift() { return kSourceShift; }
     [[nodiscard]] unsigned place_shift() const { return place_shift_; }

@@ -1,10 +1,9 @@
-// Pending events (pending_events.h) with one event in the queue for each.
+// Pending events (pending_events.h) with one event in the queue for each hop.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,21 +19,20 @@ template <class Queue>
 class EventPerHop {
 public:
     using Members = std::span<const std::uint32_t, 1>;
-    static constexpr std::size_t kMostMembers = 1;  ///< of a batch
-    static constexpr bool kInlined =
-        kInlineHotPath && (std::is_same_v<Queue, RadixQueue> || std::is_same_v<Queue, BinaryQueue>);
+    static constexpr std::size_t kMostMembers = 1;  ///< members of a batch
+    static constexpr bool kInlined = kInlineHotPath;
 
     explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
 
     [[nodiscard]] bool empty() const { return queue_.empty(); }
-    /// None are left, nor have come meanwhile: play_earliest plays them all.
+    /// Always false: play_earliest also plays the events that are added meanwhile.
     [[nodiscard]] static constexpr bool more_of_instant() { return false; }
     [[nodiscard]] std::vector<Event> pending() const { return queue_.pending(); }
 
     void task(EventKind kind, Time time, std::uint32_t task, std::uint32_t place) {
         queue_.push({time, codec_.of(kind, {.number = task, .place = place, .transfer = 0})});
     }
-    /// What its events say but for the member.
+    /// The content that like events share; only the member is missing.
     struct Group {
         Time time;
         std::uint64_t what = 0;

@@ -1,14 +1,18 @@
-// What waits at one link beyond the first few, by priority: a list for each, in the order in which they go.
+// The messages that wait at one link beyond the first few: a sorted list for each priority.
 //
-// Within a priority those go first that came first, so what comes goes to the end of its list; only what comes at one
-// instant, or from a row of roots (transfer_table.h), may go before others, mostly before all: an operation that begins fires what had come early in
-// the reverse order. Adding at either end and taking cost the same however many wait.
+// Within a priority the order is first come, first served, so a new message goes to the end of its
+// list. Only a message of the same instant, or from a row of roots (transfer_table.h), may go
+// before others, and then mostly before all: an operation that begins fires its early transfers in
+// reverse order. Adding at either end and taking cost the same however many messages wait. Each
+// operation in flight has priorities of its own. The lists of the first to go are in a row, which
+// is searched one by one; all others are in a tree.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,7 +21,7 @@
 
 namespace podsim::sim {
 
-/// Neighbours in a list. What is of one priority takes 12 bytes, in one line of the cache.
+/// Neighbours in a list. An entry takes 12 bytes, in one cache line.
 struct alignas(64) WaitingChunk {
     static constexpr std::uint32_t kInLine = 5;
     static constexpr std::uint32_t kMost = 2 * kInLine;
@@ -26,7 +30,7 @@ struct alignas(64) WaitingChunk {
     struct Line {
         std::array<std::uint64_t, kInLine> instant_and_source;
         std::array<std::uint32_t, kInLine> what;
-        std::uint32_t neighbour = kNone;  ///< in WaitingChunks
+        std::uint32_t neighbour = kNone;  ///< index in WaitingChunks
     };
     Line lines[2];
 
@@ -35,7 +39,7 @@ struct alignas(64) WaitingChunk {
     [[nodiscard]] std::uint32_t before() const { return lines[0].neighbour; }
     [[nodiscard]] std::uint32_t next() const { return lines[1].neighbour; }
 
-    /// Precondition: its source is below 2^kSourceBits.
+    /// Precondition: the source is below 2^kSourceBits.
     void set(std::uint32_t index, Waiting waiting) {
         const std::uint32_t second = index >= kInLine ? 1 : 0;
         Line& line = lines[second];
@@ -60,7 +64,7 @@ struct alignas(64) WaitingChunk {
 };
 static_assert(sizeof(WaitingChunk) == 128 && Waiting::kInstantBits + Waiting::kSourceBits == 64);
 
-/// The chunks of all links, by number, which takes half of a pointer.
+/// The chunks of all links, by number: a number takes half the space of a pointer.
 class WaitingChunks {
 public:
     struct Known {
@@ -105,15 +109,21 @@ public:
     template <class GoesBefore>
     void add(Waiting waiting, WaitingChunks& chunks, const GoesBefore& goes_before) {
         const std::uint32_t priority = waiting.priority();
+        if (later_ != nullptr && priority > lists_.front().priority) {
+            later(priority, chunks).add(waiting, chunks, goes_before);
+            return;
+        }
         auto list = lists_.end();
         while (list != lists_.begin() && (list - 1)->priority < priority) {
             --list;
         }
         if (list == lists_.begin() || (list - 1)->priority != priority) {
-            const WaitingChunks::Known only = chunks.take();
-            list = lists_.insert(list, {.priority = priority, .first = only, .last = only}) + 1;
+            list = lists_.insert(list, new_list(priority, chunks)) + 1;
         }
         (list - 1)->add(waiting, chunks, goes_before);
+        if (lists_.size() > kMostInRow) {
+            put_off();
+        }
     }
 
     /// Precondition: not empty.
@@ -123,35 +133,41 @@ public:
         if (list.empty()) {
             chunks.give_back(list.first);
             lists_.pop_back();
+            if (lists_.empty() && later_ != nullptr) {
+                fetch();
+            }
         }
         return first;
     }
 
-    /// Calls use(Waiting&) for each; it may renumber them, not change their order.
+    /// Calls use(Waiting&) for each; `use` may renumber them, but must keep their order.
     template <class Use>
     void for_each(const WaitingChunks& chunks, const Use& use) {
         for (List& list : lists_) {
-            Waiting moved;
-            const std::uint32_t priority = list.priority;
-            for (Cursor at = list.begin(); at != list.end(); at = next(at, chunks)) {
-                moved = at.chunk->get(at.index, priority);
-                use(moved);
-                at.chunk->set(at.index, moved);
+            list.for_each(chunks, use);
+        }
+        if (later_ != nullptr) {
+            Later moved;
+            for (auto& [priority, list] : *later_) {
+                list.for_each(chunks, use);
+                moved.emplace_hint(moved.end(), list.priority, list);
             }
-            list.priority = moved.priority();
-            list.last_order = moved.order;
+            *later_ = std::move(moved);
         }
     }
 
     void append_to(std::vector<Waiting>& all, const WaitingChunks& chunks) const {
         for (const List& list : lists_) {
-            for (Cursor at = list.begin(); at != list.end(); at = next(at, chunks)) {
-                all.push_back(at.chunk->get(at.index, list.priority));
+            list.append_to(all, chunks);
+        }
+        if (later_ != nullptr) {
+            for (const auto& [priority, list] : *later_) {
+                list.append_to(all, chunks);
             }
         }
     }
 
-    /// Ask for the memory that will be touched when something comes: of the lists, later of the end of one.
+    /// Prefetches the memory that add() will touch: first the lists, later the end of one list.
     void prefetch_lists() const {
         __builtin_prefetch(lists_.data(), 1);
         __builtin_prefetch(lists_.data() + lists_.size() / 2, 1);
@@ -164,7 +180,8 @@ public:
         }
     }
 
-    /// The same of what goes first: of the chunk after that many. Those before must have been asked for.
+    /// Prefetches the chunk at index `turn` of the list that goes first, for take_first(). The
+    /// chunks before it must have been prefetched.
     void prefetch_first(std::size_t turn, const WaitingChunks& chunks) const {
         const WaitingChunk* chunk = lists_.back().first.chunk;
         for (; turn > 0; --turn) {
@@ -210,7 +227,8 @@ private:
         template <class GoesBefore>
         void add(Waiting added, WaitingChunks& chunks, const GoesBefore& goes_before) {
             Cursor hole;
-            if (empty() || last_order < added.order) {  // without a look at the last itself
+            // This comparison does not read the last entry itself.
+            if (empty() || last_order < added.order) {
                 last_order = added.order;
                 hole = room_at_end(chunks);
             } else if (goes_before(added, get(begin()))) {
@@ -228,6 +246,24 @@ private:
                 }
             }
             hole.chunk->set(hole.index, added);
+        }
+
+        template <class Use>
+        void for_each(const WaitingChunks& chunks, const Use& use) {
+            Waiting moved;
+            for (Cursor at = begin(); at != end(); at = FarWaiting::next(at, chunks)) {
+                moved = get(at);
+                use(moved);
+                at.chunk->set(at.index, moved);
+            }
+            priority = moved.priority();
+            last_order = moved.order;
+        }
+
+        void append_to(std::vector<Waiting>& all, const WaitingChunks& chunks) const {
+            for (Cursor at = begin(); at != end(); at = FarWaiting::next(at, chunks)) {
+                all.push_back(get(at));
+            }
         }
 
         Cursor room_at_end(WaitingChunks& chunks) {
@@ -262,7 +298,49 @@ private:
         }
     };
 
-    std::vector<List> lists_;  ///< the first to go last
+    using Later = std::map<std::uint32_t, List>;
+    static constexpr std::size_t kMostInRow = 64;
+
+    static List new_list(std::uint32_t priority, WaitingChunks& chunks) {
+        const WaitingChunks::Known only = chunks.take();
+        return {.priority = priority, .first = only, .last = only};
+    }
+
+    List& later(std::uint32_t priority, WaitingChunks& chunks) {
+        const auto at = later_->lower_bound(priority);
+        return at != later_->end() && at->first == priority
+                   ? at->second
+                   : later_->emplace_hint(at, priority, new_list(priority, chunks))->second;
+    }
+
+    /// Moves the half of the row that goes last into the tree.
+    [[gnu::noinline]] void put_off() {
+        if (later_ == nullptr) {
+            later_ = std::make_unique<Later>();
+        }
+        const auto half = lists_.begin() + kMostInRow / 2;
+        for (auto list = lists_.begin(); list != half; ++list) {
+            later_->emplace_hint(later_->begin(), list->priority, *list);
+        }
+        lists_.erase(lists_.begin(), half);
+    }
+
+    /// Moves the first lists of the tree into the empty row.
+    [[gnu::noinline]] void fetch() {
+        while (!later_->empty() && lists_.size() < kMostInRow / 2) {
+            lists_.push_back(later_->begin()->second);
+            later_->erase(later_->begin());
+        }
+        std::ranges::reverse(lists_);
+        if (later_->empty()) {
+            later_.reset();
+        }
+    }
+
+    /// The list that goes first is last.
+    std::vector<List> lists_;
+    /// Lists that go after all of these; nullptr if there are none.
+    std::unique_ptr<Later> later_;
 };
 
 }  // namespace podsim::sim

@@ -1,4 +1,5 @@
-// Links: non-preemptive servers that take waiting messages by priority, then arrival time, then key.
+// Links: non-preemptive servers that take waiting messages by priority, then arrival time, then
+// key.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +19,19 @@
 
 namespace podsim::sim {
 
-/// The state of all links, field by field: what decides whether a link can serve is 16 bytes a link.
+/// The state of all links, field by field: 16 bytes a link decide if it can serve.
 ///
-/// Of what waits at a link, the first kNear lie near, sorted, the first of all at the end: taking it is reading
-/// it, and what comes late but goes early, the usual case, moves only a few. They lie in rows, the same turn of
-/// kRow links side by side, so that links that do the same at once share lines of the cache. The rest is in far_waiting.h.
-/// `goes_before` is the total order, the same in all calls.
+/// The first kNear waiting messages of a link are `near`: sorted, the next one at the end. Taking
+/// it is a single read, and the usual late arrival with an early position moves only a few. Slots
+/// lie in rows: the same slot of kRow links is contiguous, so that links that do the same at once
+/// share cache lines. Further messages are in far_waiting.h. `goes_before` is the total order, the
+/// same in all calls.
 class LinkServers {
     struct State;
     struct Totals;
 
 public:
-    /// One server, found once.
+    /// One server, looked up once.
     class At;
     [[nodiscard]] At at(std::size_t server);
 
@@ -50,7 +52,7 @@ public:
         return states_[server].is(kFreeEventDue);
     }
 
-    /// `port`: of its place; links that do the same at once have the same.
+    /// `port` is the index at its place; links that do the same at once have the same port.
     void append(std::uint32_t link_class, std::size_t port = 0) {
         State& state = states_.emplace_back();
         state.link_class = link_class;
@@ -64,7 +66,7 @@ public:
         near_.reserve((count + kRow - 1) / kRow * kRow * kNear);
     }
 
-    /// Ask for the memory that will be touched: first of a server's state, later of what lies near.
+    /// Prefetches the memory that will be touched: first a server's state, later its near messages.
     void prefetch(std::size_t server) const {
         __builtin_prefetch(&states_[server], 1);
         __builtin_prefetch(&totals_[server], 1);
@@ -75,13 +77,15 @@ public:
                            1);
     }
 
-    /// The same of the servers to which messages of that priority will come: of their states and of what lies far.
+    /// Prefetches the states and far lists of the servers to which messages of that priority will
+    /// come.
     void prefetch_states(std::span<const std::uint32_t> servers, std::uint32_t priority) const {
         for (const std::uint32_t server : servers) {
             __builtin_prefetch(&states_[server], 1);
         }
         if (far_.empty() || far_.size() < size()) {
-            return;  // nothing lies far, or links have been added since
+            // No far messages, or links have been added since.
+            return;
         }
         for (const std::uint32_t server : servers) {
             __builtin_prefetch(&far_[server], 1);
@@ -94,13 +98,13 @@ public:
         }
     }
 
-    /// Holds the link on, until it is released.
+    /// Holds the link until it is released.
     void hold_on(std::size_t server) { states_[server].free_at = Time::max(); }
     [[nodiscard]] bool held_on(std::size_t server) const {
         return states_[server].free_at == Time::max();
     }
-    /// The link, which was due to be free at `due`, is free now. Whether the executor must let it pick in this round:
-    /// something waits, and nothing else has it pick.
+    /// Frees the link, which was due at `due`, at `now`. Returns true if the executor must let it
+    /// pick in this round: a message waits, and no other event lets the link pick.
     bool release(std::size_t server, Time due, Time now) {
         State& state = states_[server];
         state.free_at = now;
@@ -108,7 +112,7 @@ public:
         return state.near_count() != 0 && !state.is(kListed | kFreeEventDue);
     }
 
-    /// The messages that wait, in no particular order.
+    /// Returns the waiting messages, in no particular order.
     [[nodiscard]] std::vector<Waiting> waiting(std::size_t server) const {
         std::vector<Waiting> all;
         for (std::size_t i = 0; i < states_[server].near_count(); ++i) {
@@ -120,8 +124,8 @@ public:
         return all;
     }
 
-    /// Moves the state later, with `move` to renumber what waits, and repeats what the link has done since it
-    /// stood at these totals.
+    /// Moves the state later, with `move` to renumber the waiting messages. Repeats the link's
+    /// activity since it had the given totals.
     template <class Move>
     void skip(std::size_t server, Time later_by, const Move& move, std::uint32_t repeats,
               Time busy_before, std::int64_t carried_before) {
@@ -138,12 +142,12 @@ public:
     }
 
 private:
-    // Powers of two: a slot is found by shifts.
+    // Powers of two, so that shifts find a slot.
     static constexpr std::size_t kNear = 32;
     static constexpr std::size_t kRow = 64;
 
-    /// Of the server's slots, kRow apart: rows of the same turn of kRow servers, so that links that do the same
-    /// lie side by side.
+    /// Returns the server's first slot; its slots are kRow apart. The same slot of kRow servers is
+    /// contiguous, so that links that do the same at once share cache lines.
     static std::size_t first_slot(std::size_t server) {
         return server / kRow * kNear * kRow + server % kRow;
     }
@@ -152,7 +156,8 @@ private:
         Time free_at;
         std::uint32_t link_class = 0;
         std::uint16_t port = 0;
-        std::uint16_t bits = 0;  ///< how many lie near, and flags: read and written as a whole
+        /// Number of near messages, and flags: read and written as a whole.
+        std::uint16_t bits = 0;
 
         [[nodiscard]] std::size_t near_count() const { return bits & kNearCount; }
         [[nodiscard]] bool is(unsigned flag) const { return (bits & flag) != 0; }
@@ -164,8 +169,10 @@ private:
     static_assert(sizeof(State) == 16);
     static constexpr unsigned kNearCount = 0xff;
     static constexpr unsigned kHasFar = 0x100;
-    static constexpr unsigned kListed = 0x200;        ///< in the list of those that may pick
-    static constexpr unsigned kFreeEventDue = 0x400;  ///< an event at free_at is pending
+    /// Flag: in the list of links that may pick.
+    static constexpr unsigned kListed = 0x200;
+    /// Flag: an event at free_at is pending.
+    static constexpr unsigned kFreeEventDue = 0x400;
     struct Totals {
         Time busy;
         std::int64_t carried_units = 0;
@@ -173,8 +180,9 @@ private:
 
     std::vector<State> states_;
     std::vector<Totals> totals_;
-    LargeArray<Waiting> near_;     ///< [server / kRow][kNear][kRow]
-    std::vector<FarWaiting> far_;  ///< [server], once many wait anywhere
+    LargeArray<Waiting> near_;  ///< [server / kRow][kNear][kRow]
+    /// [server], allocated once any link has far messages.
+    std::vector<FarWaiting> far_;
     WaitingChunks chunks_;
 };
 
@@ -194,20 +202,22 @@ public:
     [[nodiscard]] std::uint32_t link_class() const { return state_.link_class; }
     [[nodiscard]] std::uint32_t port() const { return state_.port; }
 
-    /// The server picks.
+    /// Called when the server picks.
     void unlist() { state_.clear(kListed | kFreeEventDue); }
     void set_free_event_due() { state_.set(kFreeEventDue); }
 
-    /// A message comes to wait. Whether the server must be added to the executor's list of those that may pick in
-    /// this round: it is not yet there, nor is an event at free_at pending that will add it.
+    /// Adds a waiting message. Returns true if the server must be added to the executor's list of
+    /// links that may pick in this round: it is not in the list, and no event at free_at is pending
+    /// that will add it.
     template <class GoesBefore>
     bool add(Waiting waiting, const GoesBefore& goes_before) {
         add_unlisted(waiting, goes_before);
         const bool newly = !state_.is(kListed | kFreeEventDue);
-        state_.set(kListed);  // as good where an event will add it
+        // Does no harm if an event will add it.
+        state_.set(kListed);
         return newly;
     }
-    /// The same where the server has just picked.
+    /// Like add(), for a server that has just picked.
     template <class GoesBefore>
     void add_unlisted(Waiting waiting, const GoesBefore& goes_before) {
         if (!state_.is(kHasFar) && state_.near_count() < kNear) {
@@ -217,7 +227,7 @@ public:
         }
     }
 
-    /// Precondition: something waits.
+    /// Precondition: a message waits.
     Waiting take_first() {
         state_.one_less();
         const Waiting first = near_[state_.near_count() * kRow];
@@ -227,18 +237,19 @@ public:
         return first;
     }
 
-    /// Holds the link from `start` to `end` for bytes of that many units.
+    /// Holds the link from `start` to `end` and counts `units` as carried.
     void hold(Time start, Time end, std::int64_t units) {
         state_.free_at = end;
         Totals& totals = all_.totals_[server_];
-        totals.busy.ps += end.ps - start.ps;  // less than the clock
+        // Cannot overflow: it is less than the clock.
+        totals.busy.ps += end.ps - start.ps;
         totals.carried_units += units;
     }
 
 private:
     static constexpr std::size_t kFewNear = 4;
 
-    /// Those that go before it move up by one.
+    /// Inserts the message; those that go before it move up by one.
     template <class GoesBefore>
     void insert(Waiting waiting, const GoesBefore& goes_before) {
         Waiting* hole = near_ + state_.near_count() * kRow;
@@ -249,7 +260,7 @@ private:
         *hole = waiting;
     }
 
-    /// Keeps all that lies near before all that lies far, and something near while anything lies far.
+    /// Keeps all near messages before all far ones, and at least one near while any is far.
     template <class GoesBefore>
     [[gnu::noinline]] void add_to_many(Waiting waiting, const GoesBefore& goes_before) {
         if (all_.far_.size() < all_.size()) {
@@ -275,7 +286,8 @@ private:
         state_.set(kHasFar);
     }
 
-    /// From the far, whose memory is asked for while the last of the near go.
+    /// Refills the near slots from the far lists, which are prefetched while the last near messages
+    /// go.
     [[gnu::noinline]] void refill_if_empty() {
         FarWaiting& far = all_.far_[server_];
         if (has_waiting()) {

@@ -1,4 +1,4 @@
-// Messages between their first and their last link, in a pool whose numbers are used again.
+// A pool of messages between their first and their last link. Numbers are reused.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,16 @@
 
 namespace podsim::sim {
 
-/// A transfer over several links, between its first and its last: one for all sources that are equally far.
+/// A transfer over several links, between its first and its last: one message for all sources that
+/// are equally far.
 struct Message {
-    Time tail_arrival;  ///< when its last byte can leave the next link, at the earliest
+    /// Earliest time at which its last byte can leave the next link.
+    Time tail_arrival;
     std::uint32_t operation = 0;
     std::uint32_t transfer = 0;
-    std::uint32_t hop = 0;      ///< the next
-    std::uint32_t sources = 0;  ///< of which it is under way to that link, or waits there
+    std::uint32_t hop = 0;  ///< the next hop
+    /// Number of sources on their way to that link, or waiting there.
+    std::uint32_t sources = 0;
 
     [[nodiscard]] bool is_equally_far(const Message& other) const {
         return tail_arrival == other.tail_arrival && operation == other.operation &&
@@ -26,7 +29,7 @@ class Messages {
 public:
     [[nodiscard]] const Message& operator[](std::uint32_t number) const { return all_[number]; }
 
-    /// Its number, until its last source has left. So far it has no source.
+    /// Returns the message's number, valid until its last source has left. It has no source yet.
     std::uint32_t add(const Message& message) {
         if (unused_.empty()) {
             all_.push_back(message);
@@ -38,7 +41,7 @@ public:
         return number;
     }
     void join(std::uint32_t number) { ++all_[number].sources; }
-    /// A source's message crosses the link.
+    /// Called when a source's message crosses the link.
     void leave(std::uint32_t number) {
         if (--all_[number].sources == 0) {
             unused_.push_back(number);

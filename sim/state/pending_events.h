@@ -1,17 +1,20 @@
-// What is pending, as the executor sees it: batches of like events, over one of the queues of event_queue.h.
+// The pending events as the executor sees them: batches of like events, over one of the queues of
+// event_queue.h.
 //
-// The two kinds, EventPerHop (event_per_hop.h) and Waves (waves.h), hold the same events and have the same interface;
-// results do not depend on which is used:
-//   void task(kind, Time, task, place);                     a task's event
-//   Group links_free(Time, port);                           like events that hops cause: links that free,
-//   pair<Group, number> heads_arrived(Time, wave, Messages&, Message);   a message, so numbered, between its first
-//                                                           link and its last,
-//   Group transfers_arrived(Time, wave, operation, transfer);          a transfer at its destinations
-//   void add(Group, member);                                a server or a source; groups end with
-//                                                           the next play_earliest
-//   Time play_earliest(deliver);                            deliver(Time, Batch) all events of the earliest
-//   bool empty();  bool more_of_instant();  std::vector<Event> pending();  void skip(Skipped, rewrite);
-//   kReplaces                                               whether there is also replace(std::vector<Event>)
+// Two classes, EventPerHop (event_per_hop.h) and Waves (waves.h), hold the same events and have the
+// same interface. The results of a run do not depend on the choice:
+//   void task(kind, Time, task, place);    adds a task's event
+//   Group links_free(Time, port);          begins a group of like events of hops: links that free,
+//   pair<Group, number> heads_arrived(Time, wave, Messages&, Message);
+//                                          a message of this number, between first and last link,
+//   Group transfers_arrived(Time, wave, operation, transfer);
+//                                          or a transfer at its destinations
+//   void add(Group, member);               adds a server or a source; groups end with the next
+//                                          play_earliest
+//   Time play_earliest(deliver);           deliver(Time, Batch) all events of the earliest time
+//   bool empty();  bool more_of_instant();
+//   std::vector<Event> pending();  void skip(Skipped, rewrite);
+//   kReplaces                              true if there is also replace(std::vector<Event>)
 #pragma once
 
 #include <cstdint>
@@ -21,10 +24,11 @@
 
 namespace podsim::sim {
 
-/// Whether the player's hot path is inlined (player.h): not under sanitizers, which take minutes to compile it.
-#if defined(__SANITIZE_ADDRESS__)  // g++'s word
+/// True if the player's hot path is inlined (player.h). Under sanitizers it is not, since they take
+/// minutes to compile it.
+#if defined(__SANITIZE_ADDRESS__)  // defined by g++
 inline constexpr bool kInlineHotPath = false;
-#elif defined(__has_feature)  // clang's
+#elif defined(__has_feature)  // defined by clang
 inline constexpr bool kInlineHotPath = !__has_feature(address_sanitizer);
 #else
 inline constexpr bool kInlineHotPath = true;
@@ -34,13 +38,14 @@ inline constexpr bool kInlineHotPath = true;
 template <class Members>
 struct Batch {
     EventKind kind = EventKind::link_free;
-    std::uint32_t number =
-        0;  ///< of task events the task, of arrivals the operation, of heads the message
+    /// Task of task events, operation of arrivals, message of heads.
+    std::uint32_t number = 0;
     std::uint32_t transfer = 0;  ///< of arrivals
-    Members members;             ///< places (of arrivals and heads the sources) or servers
+    /// Servers or places; for arrivals and heads, the sources.
+    Members members;
 };
 
-/// How far what is pending must move when what repeats has been skipped.
+/// The distance by which pending events move when repeats have been skipped.
 struct Skipped {
     Time later_by;
     std::uint32_t tasks = 0;

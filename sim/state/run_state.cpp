@@ -3,12 +3,43 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
 
-#include "sim/tables/known_tables.h"
+#include "sim/state/known_tables.h"
+#include "sim/state/link_servers.h"
 
 namespace podsim::sim {
 namespace {
+
+constexpr std::uint32_t kNobody = 0xffffffff;
+
+/// Calls follows(earlier, later) for each need of each task, in the order of the tasks.
+template <class Follows>
+void for_each_need(const TaskGraph& graph, const Follows& follows) {
+    std::vector<std::uint32_t> last_on_resource;
+    for (std::uint32_t task = 0; task < graph.tasks.size(); ++task) {
+        const Task& spec = graph.tasks[task];
+        for (const std::uint32_t before : spec.after) {
+            if (before >= task) {
+                throw std::logic_error("a task depends on a later one");
+            }
+            follows(before, task);
+        }
+        if (spec.operation != kNoOperation) {
+            continue;
+        }
+        if (spec.resource >= last_on_resource.size()) {
+            last_on_resource.resize(spec.resource + 1, kNobody);
+        }
+        std::uint32_t& last = last_on_resource[spec.resource];
+        if (last != kNobody) {
+            follows(last, task);
+        }
+        last = task;
+    }
+}
 
 EventCodec codec_for(const Workload& workload) {
     std::size_t transfers = 0;
@@ -34,7 +65,7 @@ std::vector<RolesOfPlaces> roles_for(const Workload& workload) {
     return all;
 }
 
-/// Throws std::logic_error where an operation's placement does not fit its schedule.
+/// Throws std::logic_error if an operation's placement does not fit its schedule.
 std::vector<TransferTable> tables_for(const Workload& workload,
                                       const std::vector<RolesOfPlaces>& roles) {
     std::vector<TransferTable> tables;
@@ -53,7 +84,8 @@ std::vector<TransferTable> tables_for(const Workload& workload,
     return tables;
 }
 
-/// The rate, in bytes a second, where its multiples too are whole numbers without rounding; otherwise 0.
+/// Returns the rate in bytes per second if its multiples are whole numbers without rounding too,
+/// otherwise 0.
 std::int64_t whole_rate(BytesPerSecond rate) {
     constexpr double kExact = 0x1p45;
     const double floor = rate.value() < kExact ? std::floor(rate.value()) : 0;
@@ -61,6 +93,51 @@ std::int64_t whole_rate(BytesPerSecond rate) {
 }
 
 }  // namespace
+
+TaskOrder::TaskOrder(const Workload& workload) {
+    for (const TaskGraph& graph : workload.graphs) {
+        std::vector<std::uint32_t>& needs = initial_needs.emplace_back(graph.tasks.size());
+        Successors& next = successors_.emplace_back();
+        next.first.resize(graph.tasks.size() + 2);
+        // Counts one entry further on, so that after the filling each entry is the index of its
+        // task's first successor.
+        for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
+            ++next.first[earlier + 2];
+            ++needs[later];
+        });
+        std::partial_sum(next.first.begin(), next.first.end(), next.first.begin());
+        next.tasks.resize(next.first.back());
+        for_each_need(graph, [&](std::uint32_t earlier, std::uint32_t later) {
+            next.tasks[next.first[earlier + 1]++] = later;
+        });
+        next.first.pop_back();
+    }
+    first_task.push_back(0);
+    for (const std::uint32_t graph : workload.graph_of_place) {
+        first_task.push_back(first_task.back() +
+                             static_cast<std::uint32_t>(workload.graphs[graph].tasks.size()));
+    }
+}
+
+Priorities::Priorities(const std::vector<OperationSpec>& operations,
+                       const std::vector<TransferTable>& tables)
+    : first(operations.size()) {
+    std::vector<std::uint32_t> order(operations.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto turn = [&](std::uint32_t operation) {
+        const OperationSpec& spec = operations[operation];
+        return std::tuple(spec.priority_class, spec.needed_by, operation);
+    };
+    std::ranges::sort(order, {}, turn);
+    for (const std::uint32_t operation : order) {
+        first[operation] = static_cast<std::uint32_t>(operation_of.size());
+        operation_of.insert(operation_of.end(), tables[operations[operation].schedule].phases,
+                            operation);
+    }
+    if (operation_of.size() >> (64 - Waiting::kInstantBits) != 0) {
+        throw std::logic_error("too many operations and phases for one run");
+    }
+}
 
 RunState::RunState(const Workload& played, Observer* watcher)
     : workload(played),
@@ -188,7 +265,7 @@ void RunState::open(std::uint32_t operation) {
     state.open_places = state.roles->present;
 }
 
-/// Gives an isolated operation links of its own: those of one that has ended, or new ones.
+/// Gives an isolated operation its own links: those of an operation that has ended, or new ones.
 void RunState::prepare_set(std::uint32_t operation, LiveOperation& state) {
     if (free_link_sets.empty()) {
         state.first_server = static_cast<std::uint32_t>(servers.size());

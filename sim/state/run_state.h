@@ -1,11 +1,12 @@
-// The state of a run: all but what is pending. Private to the kernel: the player (executor/) plays events on it, and
-// what repeats is skipped by moving it (reuse/).
+// The state of a run, except for pending events. Private to the kernel: the player (executor/)
+// plays events on it, and folding/ skips repeats by moving it.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,51 +14,128 @@
 #include "sim/memory/memories.h"
 #include "sim/state/event_codec.h"
 #include "sim/state/link_servers.h"
-#include "sim/state/live_operation.h"
 #include "sim/state/message_pool.h"
-#include "sim/state/priorities.h"
-#include "sim/state/task_order.h"
-#include "sim/tables/transfer_table.h"
+#include "sim/state/transfer_table.h"
 #include "sim/workload/observer.h"
 #include "sim/workload/result.h"
+#include "sim/workload/schedule.h"
 #include "sim/workload/task_graph.h"
 
 namespace podsim::sim {
 
+/// The successors and needs of all tasks. A work task also follows the one before it on its serial
+/// resource.
+struct TaskOrder {
+    /// Throws std::logic_error if a task depends on itself or on a later one.
+    explicit TaskOrder(const Workload& workload);
+
+    /// Returns a task's successors, in the order of tasks.
+    [[nodiscard]] std::span<const std::uint32_t> successors(std::uint32_t graph,
+                                                            std::uint32_t task) const {
+        const Successors& of_graph = successors_[graph];
+        return std::span(of_graph.tasks)
+            .subspan(of_graph.first[task], of_graph.first[task + 1] - of_graph.first[task]);
+    }
+
+    std::vector<std::vector<std::uint32_t>> initial_needs;  ///< [graph][task]
+    /// [place], and the end: index of its first entry in tables of each task of each place.
+    std::vector<std::uint32_t> first_task;
+
+private:
+    struct Successors {
+        /// Successors of one task after the other.
+        std::vector<std::uint32_t> tasks;
+        std::vector<std::uint32_t> first;  ///< [task], and the end
+    };
+    std::vector<Successors> successors_;  ///< [graph]
+};
+
+/// The priorities of messages as single numbers: the message with the lower number goes first.
+struct Priorities {
+    /// `tables` belong to the schedules. Throws std::logic_error if a waiting message has no room
+    /// for the numbers.
+    Priorities(const std::vector<OperationSpec>& operations,
+               const std::vector<TransferTable>& tables);
+
+    std::vector<std::uint32_t> first;         ///< [operation]: number of its first phase
+    std::vector<std::uint32_t> operation_of;  ///< [number]
+};
+
+inline constexpr std::uint32_t kNoTask = 0xffffffff;
+
+/// A transfer whose predecessors have arrived at a place that has not started yet.
+struct Early {
+    FirstHop first;
+    /// The place's next one in the operation's list.
+    std::uint32_t next = 0;
+};
+
+/// The start and arrivals that a place still expects from an operation.
+struct PlaceState {
+    static constexpr std::uint32_t kStarted = 0xffffffff;
+    static constexpr std::uint32_t kNone = 0xfffffffe;
+
+    /// Number of starts and arrivals to come.
+    std::uint32_t pending = 0;
+    /// kStarted, or the first of the transfers that wait for the start.
+    std::uint32_t early = kNone;
+};
+
+struct LiveOperation {
+    TransferTable* table = nullptr;  ///< nullptr: not alive
+    const Schedule* schedule = nullptr;
+    const RolesOfPlaces* roles = nullptr;
+    /// First server of its set of links.
+    std::uint32_t first_server = 0;
+    /// Predecessors to come, in the layout of the table.
+    std::vector<std::uint8_t> counters;
+    std::vector<PlaceState> places;
+    std::vector<Early> early;
+    /// [place]: the task of the operation, or kNoTask before it starts.
+    std::vector<std::uint32_t> task;
+    std::size_t open_places = 0;
+};
+
 struct RunState {
-    /// Nothing has begun. `watcher` may be nullptr. Throws std::logic_error where the workload contradicts itself or is
-    /// too large.
+    /// Sets up the state before the first event. `watcher` may be nullptr. Throws std::logic_error
+    /// if the workload contradicts itself or is too large.
     RunState(const Workload& played, Observer* watcher);
     RunState(const RunState&) = delete;
     RunState& operator=(const RunState&) = delete;
 
-    // What the workload says, in the form in which it is read.
+    // The workload, in the form in which it is read.
     const Workload& workload;
     const Machine& machine;
     Observer* const observer;
-    Observer* const hop_observer;  ///< nullptr: nobody wants to hear of hops
+    Observer* const hop_observer;  ///< nullptr: nobody watches hops
     const EventCodec codec;
-    std::vector<RolesOfPlaces> roles_of_places;  ///< [schedule], then the workload's placements
+    std::vector<RolesOfPlaces> roles_of_places;  ///< [schedule], then placements
     std::vector<TransferTable> tables;           ///< [schedule]
     const TaskOrder order;
     const Priorities priorities;
-    std::vector<LinkSpec> link_classes;     ///< the distinct kinds of links
-    std::vector<std::int64_t> whole_rates;  ///< [class]: its rate if that is a whole number, or 0
+    std::vector<LinkSpec> link_classes;  ///< the distinct kinds of links
+    /// [class]: its rate if that is a whole number, or 0.
+    std::vector<std::int64_t> whole_rates;
 
-    // What changes.
+    // The changing state.
     Time now;
-    std::uint64_t instant_number = 0;  ///< of instants so far: orders arrivals
+    /// Number of instants so far; orders arrivals.
+    std::uint64_t instant_number = 0;
     LinkServers servers;
-    std::vector<std::uint32_t> operation_of_set;  ///< [set of links]: that used it last
-    std::vector<std::uint32_t> free_link_sets;    ///< first servers, of isolated operations
+    std::vector<std::uint32_t> operation_of_set;  ///< [set of links]: its last user
+    /// First servers of free sets, for isolated operations.
+    std::vector<std::uint32_t> free_link_sets;
     Memories memories;
     Messages messages;
     std::vector<LiveOperation> operations;
-    std::set<std::uint32_t> open_operations;  ///< those of them that have begun and not ended
-    LargeArray<std::uint32_t> task_needs;  ///< [place][task]: to come before it starts; kTaskEnded
-    LargeArray<Time> began;                ///< [place][task]; empty: nobody wants to know
-    std::vector<std::pair<std::uint32_t, std::uint32_t>>
-        ended;  ///< (place, task): operations that ended at this instant
+    /// Operations that have begun and not ended.
+    std::set<std::uint32_t> open_operations;
+    /// [place][task]: needs to be met before it starts; kTaskEnded.
+    LargeArray<std::uint32_t> task_needs;
+    /// [place][task]; empty if nobody asks for it.
+    LargeArray<Time> began;
+    /// (place, task): operations that ended at this instant.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ended;
     std::size_t open_tasks = 0;
     ExecutionResult result;
 
@@ -65,12 +143,12 @@ struct RunState {
 
     // Operations.
     [[nodiscard]] const RolesOfPlaces& roles_of(const OperationSpec& spec) const;
-    /// Begins the operation, unless it is alive.
+    /// Begins the operation, unless it is live already.
     void open(std::uint32_t operation);
     void close(LiveOperation& operation);
-    /// Throws std::logic_error where the place is absent.
+    /// Throws std::logic_error if the place is absent.
     static std::uint32_t role_at(const LiveOperation& operation, std::uint32_t place);
-    /// A start or an arrival at the place.
+    /// Records a start or an arrival at the place.
     void place_progress(LiveOperation& operation, std::uint32_t place) {
         if (--operation.places[place].pending != 0) {
             return;
@@ -85,36 +163,37 @@ struct RunState {
     [[nodiscard]] const TaskGraph& graph_at(std::uint32_t place) const {
         return workload.graphs[workload.graph_of_place[place]];
     }
-    /// Where a task's entry lies in what is kept for each task of each place.
+    /// Returns the index of a task's entry in tables of each task of each place.
     [[nodiscard]] std::size_t index_of(std::uint32_t place, std::uint32_t task) const {
         return std::size_t{order.first_task[place]} + task;
     }
-    /// From now on `began` is kept.
+    /// Records `began` from now on.
     void keep_when_tasks_begin() { began.resize(task_needs.size()); }
 
-    // Links. Servers are numbered port by port within a set: places that do the same at once lie side by side.
+    // Links. Servers are numbered port by port within a set, so that places that do the same at
+    // once are neighbours.
     [[nodiscard]] std::uint32_t links_per_set() const {
         return static_cast<std::uint32_t>(machine.links.size());
     }
     [[nodiscard]] std::uint32_t server_of(std::uint32_t place, std::uint32_t port) const {
         return port * static_cast<std::uint32_t>(machine.places) + place;
     }
-    /// Of the machine: [place][port].
+    /// Returns the index of the machine's link: [place][port].
     [[nodiscard]] std::size_t link_of(std::size_t server) const {
         const std::size_t in_set = server % links_per_set();
         return machine.link(in_set % machine.places, in_set / machine.places);
     }
-    /// Of the servers of that number in all sets.
+    /// Returns the sum over the servers of that number in all sets.
     [[nodiscard]] LinkTotals totals_of(std::uint32_t server_in_set) const;
-    /// Of every link of the machine: [place][port].
+    /// Returns the totals of every link of the machine: [place][port].
     [[nodiscard]] std::vector<LinkTotals> link_totals() const;
 
-    // What waits at links.
-    /// Whether `a` goes before `b` at a link where both wait.
+    // Messages that wait at links.
+    /// True if `a` goes before `b` at a link where both wait.
     [[nodiscard]] bool goes_before(Waiting a, Waiting b) const {
         return a.order != b.order ? a.order < b.order : key_of(a) < key_of(b);
     }
-    /// Unique among those of one priority and instant at one server.
+    /// Returns a key that is unique at one server among messages of one priority and instant.
     [[nodiscard]] std::array<std::uint64_t, 2> key_of(Waiting waiting) const;
     [[nodiscard]] std::uint64_t order_of(std::uint32_t operation, std::uint32_t phase,
                                          std::uint64_t instant) const {
@@ -132,9 +211,9 @@ struct RunState {
                 .sources = 1};
     }
 
-    /// Of the whole run: hops to be served and tasks to end.
+    /// Returns the events of the whole run: hops to serve and tasks to end.
     [[nodiscard]] std::uint64_t all_events() const;
-    /// How many links an operation's transfers cross.
+    /// Returns the number of links that an operation's transfers cross.
     [[nodiscard]] std::uint64_t hops_of(std::uint32_t operation) const;
 
 private:

@@ -6,19 +6,21 @@
 
 namespace podsim::sim {
 
-/// 16 bytes, of which there are many. Lower `order` goes first; where it is equal, the executor
-/// compares keys: rank within the schedule, hop, index of the source among the places that share a server. Passed by value: a copy
-/// in memory, written part by part and read as a whole, would stall the processor at every hop.
+/// A waiting message in 16 bytes, since there are many. Lower `order` goes first. If it is equal,
+/// the executor compares keys: rank within the schedule, hop, index of the source among the places
+/// that share a server. It is passed by value: a copy in memory, written in fields and read as a
+/// whole, would stall the processor at every hop.
 struct Waiting {
     static constexpr unsigned kInstantBits = 40;
     static constexpr unsigned kSourceBits = 24;
     static constexpr std::uint32_t kLaterHop = 0x80000000;
     static constexpr std::uint32_t kMoreBehind = 0x40000000;
 
-    /// The number of its priority (class, operation, phase), then that of the instant of its arrival.
+    /// The number of its priority (class, operation, phase), then that of the instant of its
+    /// arrival.
     std::uint64_t order = 0;
-    /// On its first hop the transfer, with kMoreBehind where the next of the root's row will come when this has gone
-    /// (transfer_table.h); on later ones kLaterHop and the message.
+    /// On the first hop: the transfer, with kMoreBehind if the next of the root's row follows when
+    /// this one has gone (transfer_table.h). On later hops: kLaterHop and the message.
     std::uint32_t what = 0;
     std::uint32_t source = 0;
 

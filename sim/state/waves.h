@@ -1,8 +1,10 @@
-// Pending events (pending_events.h) with one event in the queue for each wave of like ones; the default.
+// Pending events (pending_events.h) with one event in the queue for each wave of like events; the
+// default.
 //
-// On a ring or a lattice the places of one role do the same hop at the same time, so events that differ by the place alone are
-// members of one wave. A hop knows its last wave (`wave`), so finding the one to join is a comparison. Where nothing is
-// alike a wave has one member and costs one line of the cache more than an event alone.
+// On a ring or a lattice, the places of one role do the same hop at the same time. Events that
+// differ by the place alone are members of one wave. A hop stores its last wave (`wave`), so a
+// single comparison finds the one to join. If nothing is alike, a wave has one member and costs one
+// cache line more than a lone event.
 #pragma once
 
 #include <array>
@@ -30,7 +32,8 @@ public:
 
     explicit Waves(const EventCodec& codec) : codec_(codec) {
         waves_.push_back(std::make_unique<Wave[]>(kBlock));
-        wave_count_ = 1;  // the first belongs to nobody
+        // Index 0 stands for no wave.
+        wave_count_ = 1;
     }
 
     [[nodiscard]] bool empty() const { return queue_.empty(); }
@@ -71,7 +74,8 @@ public:
         *wave->write++ = member;
     }
 
-    /// The events of the earliest time may be added to while they are delivered, but not to waves.
+    /// Delivers the events of the earliest time. Meanwhile task events of that time may be added,
+    /// but no members of waves.
     template <class Deliver>
     Time play_earliest(const Deliver& deliver) {
         queue_.pop_instant(instant_);
@@ -97,7 +101,7 @@ public:
 
     static constexpr bool kReplaces = false;  ///< hops keep numbers of waves
 
-    /// As EventPerHop would have them.
+    /// Returns the events that EventPerHop would hold.
     [[nodiscard]] std::vector<Event> pending() const {
         std::vector<Event> events;
         for (const Event& event : queue_.pending()) {
@@ -152,7 +156,7 @@ private:
         }
     }
 
-    /// What is alike: the operation and the transfer that arrive, the message, or the port.
+    /// The key of like events: arriving operation and transfer, or message, or port.
     static constexpr std::uint32_t kFreeNumber = 0xffffffff;
     static constexpr std::uint32_t kHeadNumber = 0xfffffffe;
     static std::uint64_t key_of(std::uint32_t number, std::uint32_t transfer) {
@@ -164,14 +168,15 @@ private:
         std::array<std::uint32_t, kInPart> members{};
     };
     static_assert(sizeof(Part) == 256);
-    /// The first members lie here, the others in a list of parts. Neither it nor its parts ever move.
+    /// The first members are stored in the wave itself, the others in a list of parts. Neither the
+    /// wave nor its parts ever move.
     struct alignas(64) Wave {
-        Time time = kNever;  ///< kNever: nobody may join
+        Time time = kNever;  ///< kNever: no event may join
         std::uint64_t key = 0;
         Part* first = nullptr;
         Part* last = nullptr;
         std::array<std::uint32_t, kInWave> members{};
-        std::uint32_t room = kInWave;  ///< from `write` on
+        std::uint32_t room = kInWave;  ///< left at `write`
         std::uint32_t* write = members.data();
     };
     static_assert(sizeof(Wave) == 64);
@@ -181,7 +186,8 @@ private:
         return waves_[index / kBlock][index % kBlock];
     }
 
-    /// `last`: the wave of such an event before.
+    /// Returns the wave of this time and key. `last` is the last wave of like events, updated if a
+    /// new one begins.
     Wave* group(Time time, std::uint64_t key, std::uint32_t& last) {
         Wave* known = &wave(last);
         if (known->time != time || known->key != key) {
@@ -228,8 +234,8 @@ private:
         wave.room = kInPart;
     }
 
-    /// Asks for the memory of a part and of what lies behind it. There may be none: the address is reckoned as a number,
-    /// since nothing may be added to a null pointer.
+    /// Prefetches a part and the memory behind it. `part` may be null, so the address is computed
+    /// as a number: arithmetic on a null pointer is undefined.
     static void prefetch(const Part* part) {
         __builtin_prefetch(part);
         const auto behind = reinterpret_cast<std::uintptr_t>(part) + sizeof(Part);
@@ -274,8 +280,8 @@ private:
     std::vector<std::uint32_t> free_waves_;
     std::deque<Part> parts_;
     Part* free_parts_ = nullptr;
-    std::array<std::uint32_t, kFreeing>
-        last_free_{};  ///< [port]: the last waves of links that free
+    /// [port]: last wave of links that free.
+    std::array<std::uint32_t, kFreeing> last_free_{};
 };
 
 }  // namespace podsim::sim

@@ -10,8 +10,8 @@ namespace podsim::sim {
 
 std::vector<std::int64_t> carried_in_all(const Workload& workload) {
     const Machine& machine = workload.machine;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
-        times;  // by schedule, placement
+    // By schedule and placement.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> times;
     for (const OperationSpec& operation : workload.operations) {
         ++times[{operation.schedule, operation.placement}];
     }

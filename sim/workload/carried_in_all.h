@@ -1,4 +1,4 @@
-// What a run's links carry, known before it.
+// The bytes that a run's links will carry, computed before the run.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace podsim::sim {
 
-/// [place][port]: what all messages of all operations put on a link, in the units of LinkTotals: with links that operations share and places do
-/// not, to the unit what ExecutionResult::links have in the end.
+/// [place][port]: the sum over all messages of all operations on a link, in the units of
+/// LinkTotals. It equals the final ExecutionResult::links to the unit, if operations share links
+/// and places do not.
 std::vector<std::int64_t> carried_in_all(const Workload& workload);
 
 }  // namespace podsim::sim

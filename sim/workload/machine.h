@@ -1,8 +1,8 @@
-// The machine as the kernel sees it: identical places, each with the same ports, and nothing else.
+// The machine as the kernel sees it: identical places with the same ports, and nothing else.
 //
-// A port of a place is where a link begins; each link is numbered [place][port]. A displacement between places is a `shift`: an entry of a table
-// that says where each place finds the place it names. In a folded run several real points are one
-// place, and a shift may lead back to where it started.
+// A port of a place is the start of a link; each link is numbered [place][port]. A displacement
+// between places is a `shift`, an entry of a table that maps each place to another place. In a
+// folded run several real points are one place, and a shift may map a place to itself.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,12 @@
 
 namespace podsim::sim {
 
-/// How a link's latency a adds to the b/r seconds that b bytes hold it.
+/// The rule that combines a link's latency a with the b/r seconds for which b bytes hold it.
 enum class LatencyRule {
-    additive,  ///< arrival b/r + a after the start
-    floor,     ///< arrival max(b/r, a) after the start of the step that the message is a piece of
+    /// Arrival is b/r + a after the start.
+    additive,
+    /// Arrival is max(b/r, a) after the start of the step that the message belongs to.
+    floor,
 };
 
 struct LinkSpec {
@@ -34,17 +36,18 @@ struct Machine {
     std::size_t places = 1;
     std::size_t ports = 0;
     LatencyRule rule = LatencyRule::additive;
-    /// Every operation has links of its own: a what-if that removes contention between operations.
+    /// True: every operation has links of its own, a what-if that removes contention between
+    /// operations.
     bool isolated_operations = false;
-    /// Bytes a second that a place's memory reads and writes, shared by work and messages; 0: as many as are asked for.
-    /// What crosses a link of infinite rate takes no time at the memory either.
+    /// Bytes per second that a place's memory reads and writes, shared by work and messages; 0
+    /// means no limit. A message over a link of infinite rate takes no time at the memory either.
     std::int64_t memory_rate = 0;
     std::vector<LinkSpec> links;        ///< [place][port]
     std::vector<std::uint32_t> shifts;  ///< [shift][place] -> place, kNoPlace beyond an edge
-    /// [place], 1 or more: work takes so many times as long there. Empty: everywhere 1.
+    /// [place], 1 or more: factor on the duration of work. Empty: 1 everywhere.
     std::vector<double> slowdown;
-    /// [place], below 256: tells apart the messages of places that share a link (that of a
-    /// host to the network) and are alike in all else. Empty: no link is shared.
+    /// [place], below 256: distinguishes otherwise equal messages of places that share a link (that
+    /// of a host to the network). Empty: no link is shared.
     std::vector<std::uint8_t> index_at_shared;
 
     [[nodiscard]] std::size_t link(std::size_t place, std::size_t port) const {

@@ -1,4 +1,4 @@
-// Watching a run without being part of it.
+// An interface to watch a run without affecting it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace podsim::sim {
 
-/// One link's time for one message: hop `hop` of a transfer from `source`.
+/// The time for which hop `hop` of a transfer from `source` holds one link.
 struct Holding {
     LinkId link;
     OperationId operation;
@@ -21,16 +21,19 @@ struct Holding {
     Time end;
 };
 
-/// How far a run is.
+/// The progress of a run.
 struct Reached {
     Time now;
     std::uint64_t events = 0;
-    std::uint64_t all_events = 0;  ///< at the end
-    std::uint64_t played = 0;  ///< of `events`: those that were not skipped as repeats, nor copies
-    std::span<const LinkTotals> links{};  ///< [place][port], where the observer counts them
+    /// Number of events at the end.
+    std::uint64_t all_events = 0;
+    /// Those of `events` that were neither skipped as repeats nor copies.
+    std::uint64_t played = 0;
+    /// [place][port], if the observer counts them.
+    std::span<const LinkTotals> links{};
 };
 
-/// Called by the executor as things happen. The defaults ignore everything.
+/// Callbacks of the executor. The defaults ignore everything.
 class Observer {
 public:
     Observer() = default;
@@ -38,31 +41,33 @@ public:
     Observer& operator=(const Observer&) = delete;
     virtual ~Observer() = default;
 
-    /// Whether it wants to hear of transfers and links; asked once. A run that tells of tasks alone is as fast as
-    /// one without observer.
+    /// True if the observer watches transfers and links; asked once. A run that reports tasks alone
+    /// is as fast as one without observer.
     [[nodiscard]] virtual bool watches_hops() const { return true; }
-    /// Whether it wants to hear what links have carried each time that it hears how far the run is; asked once.
+    /// True if reached() is to include the links' totals so far; asked once.
     [[nodiscard]] virtual bool counts_links() const { return false; }
-    /// Called between instants: once some 4,096 events have been played, then each time after a sixteenth more, and at the
-    /// latest after 2^18 more (some 20 ms). So a run that is too short to be called is over at once. May throw, which
-    /// ends the run.
+    /// Called between instants: after about 4,096 played events, then after each further sixteenth,
+    /// and at the latest after 2^18 more (about 20 ms). A run that is too short is never
+    /// interrupted. May throw, which ends the run.
     virtual void reached(const Reached& /*reached*/) {}
 
-    /// `began`: when the task's dependencies were met and its resource was free.
+    /// `began`: time at which the task's dependencies are met and its resource is free.
     virtual void task_ended(PlaceId /*place*/, TaskId /*task*/, Time /*began*/, Time /*now*/) {}
-    /// A transfer's needs are met at its source; it queues for its first link.
+    /// Called when a transfer's needs are met at its source; it queues for its first link.
     virtual void transfer_fired(OperationId /*op*/, PlaceId /*source*/, std::uint32_t /*transfer*/,
                                 Time /*now*/) {}
-    /// All bytes of a transfer have reached its destination.
+    /// Called when all bytes of a transfer have reached its destination.
     virtual void transfer_arrived(OperationId /*op*/, PlaceId /*source*/, PlaceId /*destination*/,
                                   std::uint32_t /*transfer*/, Time /*now*/) {}
-    /// A link is held for one message.
+    /// Called when a message takes a link.
     virtual void link_held(const Holding& /*holding*/) {}
-    /// A link was held longer by so much than was said, since a memory is behind. Of `holding` the start is left out.
+    /// Called when a link is held longer than reported, because a memory lags behind. The start of
+    /// `holding` is unset.
     virtual void link_held_longer(const Holding& /*holding*/, Time /*by*/) {}
-    /// Tasks of images have been reported, but not what else happens until then: the events of the last
-    /// `span` until `from` happen again, `repeats` times, each a span and `operations` later. Those of
-    /// that graph's places, operations counted among those that only they take part in (own_operations).
+    /// Called when a repeat is skipped; only the tasks of images have been reported until then. The
+    /// events of the last `span` until `from` happen again, `repeats` times, each a span and
+    /// `operations` later. They are those of that graph's places; `operations` counts among those
+    /// of these places alone (own_operations).
     virtual void repeated(std::uint32_t /*graph*/, Time /*from*/, Time /*span*/,
                           std::uint32_t /*operations*/, std::uint32_t /*repeats*/) {}
 };

@@ -1,4 +1,4 @@
-// What a run has come to.
+// The result of a run.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace podsim::sim {
 
-/// Bytes carried are counted in units of 1/1024 byte, so that sums are exact in any order.
+/// Carried bytes are counted in units of 1/1024 byte, so that sums are exact in any order.
 inline constexpr double kCarriedUnit = 1024;
 inline std::int64_t carried_units(Bytes bytes) {
-    // Never negative, so that adding a half rounds to the nearest.
+    // Bytes are never negative, so adding a half rounds to the nearest.
     const double up_to_a_half_more = bytes.value() * kCarriedUnit + 0.5;
     return static_cast<std::int64_t>(up_to_a_half_more);
 }
@@ -28,12 +28,15 @@ struct LinkTotals {
 };
 
 struct ExecutionResult {
-    Time end;                        ///< when the last task ended
-    std::vector<Time> end_of_place;  ///< when each place's last task ended
-    std::vector<LinkTotals> links;   ///< [place][port]
-    std::uint64_t events = 0;        ///< hops served and tasks ended
-    std::uint64_t played_events =
-        0;  ///< those of them that were not skipped as repeats, nor copies
+    /// End of the last task.
+    Time end;
+    /// End of each place's last task.
+    std::vector<Time> end_of_place;
+    std::vector<LinkTotals> links;  ///< [place][port]
+    /// Hops served and tasks ended.
+    std::uint64_t events = 0;
+    /// Those of `events` that were neither skipped as repeats nor copies.
+    std::uint64_t played_events = 0;
 
     friend bool operator==(const ExecutionResult&, const ExecutionResult&) = default;
 };

@@ -1,6 +1,6 @@
-// The schedules of a workload, in a list whose copies share them: what-if variants of one step differ in
-// their machine and their tasks, while its schedules, which may hold millions of transfers, are the same. Steps that
-// differ in more may have some of them in common.
+// The schedules of a workload, in a list whose copies share them. Variants of one
+// step for a what-if differ in machine and tasks, while their schedules, which may hold millions of
+// transfers, are the same. Steps with more differences may still have schedules in common.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace podsim::sim {
 
-/// A schedule does not change once it is in the list.
+/// A list of shared schedules. A schedule does not change once it is in the list.
 class Schedules {
 public:
     class Iterator {
@@ -43,7 +43,7 @@ public:
     void push_back(Schedule schedule) {
         all_.push_back(std::make_shared<const Schedule>(std::move(schedule)));
     }
-    /// One that others have, too.
+    /// Adds a schedule that other lists share.
     void push_back(std::shared_ptr<const Schedule> schedule) {
         all_.push_back(std::move(schedule));
     }

@@ -1,7 +1,8 @@
-// A Hugging Face config.json: a model, with every key of the file in one list, or a located error.
+// Reads a Hugging Face config.json: a model, with every
+// key of the file in one list, or a located error.
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
-#include "workloads/hf/hf_config.h"
+#include "workloads/models/hf_config.h"
 #include "workloads/models/model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

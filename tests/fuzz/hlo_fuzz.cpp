@@ -1,12 +1,12 @@
-// Texts as HLO modules: read, counted and imported, or refused.
+// Reads texts as HLO modules: they are counted and imported, or refused.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "sim/base/error.h"
+#include "workloads/hlo/import_step.h"
 #include "workloads/hlo/read_module.h"
-#include "workloads/hlo_step/import_step.h"
-#include "workloads/hlo_totals/totals.h"
+#include "workloads/hlo/totals.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace podsim::workloads::hlo;

@@ -1,6 +1,6 @@
-// A configuration of MaxText: a scenario that says what it read, or a located error.
-#include "scenarios/import/maxtext_import.h"
-#include "scenarios/maxtext/maxtext_settings.h"
+// Reads a configuration of MaxText: a scenario that names what it read, or a located error.
+#include "scenarios/src/import/maxtext_import.h"
+#include "scenarios/src/import/maxtext_settings.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 

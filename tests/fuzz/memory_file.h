@@ -1,4 +1,4 @@
-// What fuzz targets share: files without a disk, for readers that take paths.
+// Support of the fuzz targets: files without a disk, for readers that take paths.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
-/// A file in memory that holds a text, as long as this lives.
+/// A file in memory that holds a text for the lifetime of this object.
 class MemoryFile {
 public:
     explicit MemoryFile(std::string_view text) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {
@@ -37,7 +37,7 @@ private:
     int descriptor_;
 };
 
-/// What must hold whatever the input is.
+/// Traps if a property does not hold, which must hold for any input.
 inline void must(bool holds) {
     if (!holds) {
         __builtin_trap();

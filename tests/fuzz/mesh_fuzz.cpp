@@ -1,9 +1,10 @@
-// Meshes: the first line is a slice (`4x4x8`), the second how many of them, each further one the factors of a logical axis
-// (`x/4 y z%2`). A mesh that is taken has every chip once, and its factors are read again from their own text.
+// Reads meshes: the first line is a slice (`4x4x8`), the second the number of slices, each further
+// one the factors of a logical axis (`x/4 y z%2`). An accepted mesh has every chip once, and its
+// factors are read again from their own text.
 #include <charconv>
 #include <vector>
 
-#include "scenarios/load/load.h"
+#include "scenarios/src/scenario/load.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 #include "topology/lattice/shape.h"
@@ -55,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::from_chars(lines[1].data(), lines[1].data() + lines[1].size(), slices);
     try {
         const topology::Lattice slice{.lengths = topology::parse_shape(lines[0])};
-        // The reader of `hardware` refuses others before it comes to meshes.
+        // The reader of `hardware` refuses other slices before it reads meshes.
         if (slices >= 1 && slices <= scenarios::kMostChips / slice.size()) {
             check_mesh(slice, slices, lines);
         }

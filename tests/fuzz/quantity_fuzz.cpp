@@ -1,10 +1,10 @@
-// Quantities as text: the first byte says which, the rest is read. What is read is a number in its range, and is read again
-// as the same from the text that exact_text gives it.
+// Reads quantities as text: the first byte selects one, the rest is read. An accepted quantity is a
+// number in its range, and reads the same from its text by exact_text.
 #include <cmath>
 
-#include "scenarios/text/exact_text.h"
-#include "scenarios/text/quantity_text.h"
-#include "scenarios/text/size_range.h"
+#include "scenarios/src/base/exact_text.h"
+#include "scenarios/src/base/quantity_text.h"
+#include "scenarios/src/base/size_range.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -1,14 +1,14 @@
-// Lines that `--jsonl` and `--json` have written, or may have: as records that are merged, as the record of a sweep that goes on
-// (there behind the head that the sweep wants, so that more than the head is read), and as the result of a step.
+// Reads lines that `--jsonl` and `--json` have written, or may have: as records that are merged, as
+// the record of a sweep that resumes (behind the head that the sweep expects, so that more than the
+// head is read), and as the result of a step.
 #include <filesystem>
 #include <sstream>
 
-#include "scenarios/difference/step_figures.h"
-#include "scenarios/study/sweep.h"
-#include "scenarios/study/sweep_merge.h"
-#include "scenarios/study/sweep_record.h"
-#include "scenarios/study/sweep_shard.h"
-#include "scenarios/text/json_text.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/study/step_figures.h"
+#include "scenarios/src/study/sweep.h"
+#include "scenarios/src/study/sweep_merge.h"
+#include "scenarios/src/study/sweep_record.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 
@@ -47,7 +47,7 @@ void merge(std::string_view text) {
     }
 }
 
-/// Made once: it takes longer than all that is done with it.
+/// Returns a sweep that is made once, as it takes longer than its uses.
 const scenarios::Sweep& small_sweep() {
     static const scenarios::Sweep sweep(
         scenarios::handed_over("/nowhere", "fuzz.yaml", kSmall, true), {},

@@ -1,4 +1,4 @@
-// Gives a fuzz target the files that are named, and those in folders that are named: FILE|FOLDER ...
+// Runs a fuzz target on the named files, and on those in the named folders: FILE|FOLDER ...
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 void replay(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    std::cerr << path.string() << '\n';  // the last one is the one that ended it
+    std::cerr << path.string() << '\n';  // the last path ended the target
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
 }
 

@@ -1,5 +1,5 @@
-// A trace of requests: requests in the order of their arrival, or a located error.
-#include "scenarios/requests/trace_file.h"
+// Reads a trace of requests: requests in the order of their arrival, or a located error.
+#include "scenarios/src/scenario/read_requests.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs each fuzz target for a time, or to RUNS=10^7 inputs: run.sh BUILD SECONDS [NAME...]
-# What it finds to be worth keeping stays in BUILD/fuzz/<name>, from which it goes on the next time; inputs that end a target
-# are BUILD/fuzz/<name>-crash-*, -timeout-* or -oom-*. Fails when there was one.
+# Inputs that reach new code stay in BUILD/fuzz/<name>, and the next run continues from them. Inputs that end a target are
+# BUILD/fuzz/<name>-crash-*, -timeout-* or -oom-*; the script fails if there is one.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -10,7 +10,7 @@ seconds=$2
 shift 2
 mkdir -p "$build/fuzz"
 
-# The words of scenarios and of configs.
+# The dictionary has the words of scenarios and of configs.
 python3 - "$top" >"$build/fuzz/words" <<'PYTHON'
 import json, pathlib, re, sys
 top = pathlib.Path(sys.argv[1])
@@ -24,7 +24,7 @@ PYTHON
 names=("$@")
 [[ $# -gt 0 ]] || mapfile -t names < <(cd "$here" && printf '%s\n' *_fuzz.cpp | sed 's/_fuzz.cpp//')
 failed=0
-# Where memory was taken is told by the input that ended a target, given to it again without this: it takes a fifth of the time.
+# Stacks of allocations take a fifth of the time. A target that runs again on the input that ended it, without this, prints them.
 export ASAN_OPTIONS=malloc_context_size=1
 for name in "${names[@]}"; do
     mkdir -p "$build/fuzz/$name"
@@ -35,7 +35,7 @@ for name in "${names[@]}"; do
     hlo) seeds+=("$top"/scenarios/examples) ;;
     hf_config) seeds+=("$top/tests/workloads/configs") ;;
     esac
-    # Targets with words of their own, and the length of their inputs.
+    # Some targets have a dictionary of their own, and longer inputs.
     words=$build/fuzz/words
     length=8192
     if [[ -e $here/$name.dict ]]; then

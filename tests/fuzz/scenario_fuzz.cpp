@@ -1,6 +1,6 @@
-// A scenario's YAML: loaded, or refused by a located error.
-#include "scenarios/load/load.h"
-#include "scenarios/load/scenario_source.h"
+// Reads a scenario's YAML: it is loaded, or refused by a located error.
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/scenario_source.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -1,7 +1,8 @@
-// Settings (--set), a line each, on a small scenario; and each as what a sweep varies (--vary).
-#include "scenarios/load/load.h"
-#include "scenarios/study/sweep.h"
-#include "scenarios/yaml/yaml_tree.h"
+// Reads settings (--set), one a line, on a small scenario,
+// and each as a varied setting of a sweep (--vary).
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/yaml_tree.h"
+#include "scenarios/src/study/sweep.h"
 #include "sim/base/error.h"
 #include "tests/fuzz/memory_file.h"
 

@@ -17,7 +17,8 @@ std::string code_of(const std::vector<std::string>& lines) {
     return code;
 }
 
-/// The class that a head such as `class Chain final : public Base` opens; empty where it opens none.
+/// Returns the class that a head such as `class Chain
+/// final : public Base` opens; empty if it opens none.
 std::string class_of(const std::string& head) {
     std::istringstream words(head);
     std::string before;
@@ -29,7 +30,7 @@ std::string class_of(const std::string& head) {
     return {};
 }
 
-/// A declaration has its parameters before any initialiser.
+/// True if the statement declares a function: its parameters come before any initialiser.
 bool declares_function(std::string_view statement) {
     const std::size_t parenthesis = statement.find('(');
     const std::size_t operators = statement.find("operator");
@@ -38,7 +39,7 @@ bool declares_function(std::string_view statement) {
     return parenthesis != statement.npos && parenthesis < initialiser;
 }
 
-/// Without blanks at its ends and `public:` and the like before it.
+/// Returns the text without blanks at its ends and without a leading `public:` and the like.
 std::string trimmed(std::string text) {
     for (const std::string label : {"public:", "private:", "protected:"}) {
         if (const std::size_t at = text.find(label); at != text.npos) {
@@ -55,7 +56,8 @@ std::string trimmed(std::string text) {
 std::map<std::string, std::vector<std::string>> functions_of_classes(
     const std::vector<std::string>& lines) {
     std::map<std::string, std::vector<std::string>> functions;
-    std::vector<std::string> open;  // what each brace belongs to: a class's name, or nothing
+    // Owner of each open brace: a class's name, or empty.
+    std::vector<std::string> open;
     std::string statement;
     const auto end_statement = [&] {
         if (!open.empty() && !open.back().empty() && declares_function(statement)) {

@@ -1,4 +1,4 @@
-// The folders' and rooms' order (CONTRIBUTING.md) as a table, and what it allows to include.
+// The order of folders and rooms (CONTRIBUTING.md) as a table, with the includes that it allows.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,16 @@
 
 namespace podsim::house {
 
-/// What a code folder may include: of the project (path prefixes) and of the libraries (prefixes of
-/// what stands in <>; the standard library has no slash and no suffix). Its own files always.
+/// Files that a code folder may include: from the project (path prefixes)
+/// and from libraries (prefixes of names in <>; the standard library has
+/// no slash and no suffix). Its own files are always allowed.
 struct Layer {
     std::string folder;
+    /// The folder of its tests, which have the same rooms.
+    std::string tests;
     std::vector<std::string> project;
     std::vector<std::string> libraries;
-    /// The rooms, floor by floor: a room includes its own files and rooms of floors before its own.
+    /// The rooms, floor by floor: a room includes its own files and rooms of earlier floors.
     std::vector<std::vector<std::string>> floors;
 
     friend std::ostream& operator<<(std::ostream& out, const Layer& layer) {
@@ -24,7 +27,7 @@ struct Layer {
     }
 };
 
-/// The code folders, each after those that it may include.
+/// Returns the code folders, each after those that it may include.
 const std::vector<Layer>& layers();
 
 struct Include {
@@ -32,16 +35,17 @@ struct Include {
     bool quoted = false;
 };
 
-/// What a line includes; nothing where it is no #include.
+/// Returns the name that a line includes; nothing if it is not an #include.
 std::optional<Include> include_of(std::string_view line);
 
-/// Whether a folder may include a file of another folder, or a library's.
+/// True if a folder may include a file of another folder, or a library's.
 bool allowed(const Layer& layer, const Include& include);
 
-/// The floor of a file or an included path, `folder/room/file`; nothing where it is in no room.
+/// Returns the floor of a file or an included path,
+/// `folder/room/file`; nothing if it is in no room.
 std::optional<std::size_t> floor_of(const Layer& layer, std::string_view path);
 
-/// Whether a file of a folder may include a file of that folder.
+/// True if a file of a folder may include another file of that folder.
 bool room_allows(const Layer& layer, const std::string& from, const std::string& name);
 
 }  // namespace podsim::house

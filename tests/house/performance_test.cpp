@@ -1,4 +1,5 @@
-// docs/performance.md shows bench/results.json: its tables are made anew and compared, and so are its links.
+// docs/performance.md shows bench/results.json: its tables
+// are made again and compared, and so are its links.
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ TEST(Performance, page_shows_the_recorded_results) {
         << "run: make bench-docs";  // NOLINT(cert-env33-c,concurrency-mt-unsafe)
 }
 
-/// What names a machine stays out of the repository.
+/// Results name no machine, host or path.
 TEST(Performance, results_name_no_machine) {
     for (const std::string& line : read_lines(kTop / "bench/results.json")) {
         for (const char* word : {"host_name", "executable", "/podsim"}) {

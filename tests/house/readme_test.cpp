@@ -1,6 +1,7 @@
-// README.md, docs/ and scenarios/book/README.md show what the program prints: it is run and compared line
-// by line.
+// README.md, docs/ and scenarios/book/README.md show output of the program, which is run and
+// compared line by line.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +17,7 @@
 namespace podsim::house {
 namespace {
 
-/// A block of a page and what the program prints there.
+/// A block of a page and the arguments that produce it.
 struct Shown {
     std::string page;
     std::string marker;
@@ -24,15 +25,14 @@ struct Shown {
 };
 
 const Shown kShown[] = {
-    {"README.md", "quickstart", "run scenarios/quickstart/llama3-70b-v5p-pod.yaml"},
     {"docs/inference.md", "pareto",
      "sweep scenarios/examples/llama3-70b-decode-v5e.yaml --vary inference.context=2048,8192,32768 "
      "--vary inference.batch=1,32,64,120,240"},
     {"docs/inference.md", "serve", "serve scenarios/examples/serve-llama3-8b-v5e.yaml"},
-    {"docs/fidelity.md", "published", "compare scenarios/published"},
-    {"docs/fidelity.md", "blind", "compare scenarios/blind"},
-    {"docs/fidelity.md", "rows", "compare scenarios/other-rows"},
-    {"docs/fidelity.md", "calibrate",
+    {"docs/tables/published.md", "published", "compare scenarios/published"},
+    {"docs/tables/blind.md", "blind", "compare scenarios/blind"},
+    {"docs/tables/other-rows.md", "rows", "compare scenarios/other-rows"},
+    {"docs/tables/calibrate.md", "calibrate",
      "calibrate scenarios/published --per-chip mxu,straggler,mxu_8bit --pooled gather"},
     {"scenarios/book/README.md", "book", "compare scenarios/book"},
 };
@@ -42,7 +42,7 @@ struct Output {
     int status = 0;
 };
 
-/// Runs the program in the top folder; standard output in lines.
+/// Runs the program in the top folder and returns its standard output in lines.
 Output run_program(const std::string& arguments) {
     const std::string command = std::string("cd '") + source_folder() + "' && '" + program_path() +
                                 "' " + arguments + " </dev/null";
@@ -64,7 +64,7 @@ Output run_program(const std::string& arguments) {
     return run;
 }
 
-/// The only parts of a report that differ from run to run: the numbers before "s wall time".
+/// Masks the only parts of a report that differ from run to run: the numbers before "s wall time".
 std::string without_wall_time(std::string line) {
     const std::string what = " s wall time";
     for (std::size_t end = line.find(what); end != std::string::npos;) {
@@ -78,7 +78,7 @@ std::string without_wall_time(std::string line) {
     return line;
 }
 
-/// The lines of a page between two lines.
+/// Returns the lines of a page between two lines.
 std::vector<std::string> block_of(const std::string& page, const std::string& begin,
                                   const std::string& end) {
     const std::vector<std::string> lines =
@@ -91,7 +91,7 @@ std::vector<std::string> block_of(const std::string& page, const std::string& be
     return {first + 1, last};
 }
 
-/// Without the fence of the code block.
+/// Returns the block without the fence of its code.
 std::vector<std::string> shown_block(const Shown& shown) {
     std::vector<std::string> block = block_of(shown.page, "<!-- " + shown.marker + ":begin -->",
                                               "<!-- " + shown.marker + ":end -->");
@@ -103,7 +103,8 @@ class PageTest : public testing::TestWithParam<Shown> {};
 
 TEST_P(PageTest, shows_what_the_program_prints) {
     const Shown& shown = GetParam();
-    // Two minutes, in `make properties`: it follows from the steps that `compare scenarios/published` shows line by line.
+    // It takes two minutes, in `make properties`; the figures follow from the steps that `compare
+    // scenarios/published` shows line by line.
     if (shown.marker == "calibrate" && std::getenv("PODSIM_WHOLE_PAGES") == nullptr) {
         GTEST_SKIP();
     }
@@ -121,7 +122,7 @@ TEST_P(PageTest, shows_what_the_program_prints) {
     ASSERT_EQ(block.size(), run.lines.size()) << remedy;
 }
 
-/// The commands of the tutorial, each with the block behind it.
+/// Returns the commands of the tutorial, each with the block behind it.
 std::vector<Shown> tutorial() {
     std::vector<Shown> shown;
     std::string command;
@@ -150,25 +151,92 @@ TEST(Tutorial, has_its_five_questions) {
 INSTANTIATE_TEST_SUITE_P(Pages, PageTest, testing::ValuesIn(kShown),
                          [](const auto& shown) { return shown.param.marker; });
 
-TEST(Readme, shows_a_scenario_that_runs) {
+/// A command of a page, and the lines of its answer that the page shows.
+struct Excerpt {
+    std::string command;
+    std::vector<std::string> lines;
+};
+
+/// Returns each `    podsim ...` line of a page with the ```text block that follows it.
+std::vector<Excerpt> excerpts_of(const std::string& page) {
+    std::vector<Excerpt> all;
+    bool inside = false;
+    bool answered = true;
+    for (const std::string& line : read_lines(std::filesystem::path(source_folder()) / page)) {
+        const std::string program = "    podsim ";
+        if (line.starts_with(program)) {
+            all.push_back({line.substr(program.size()), {}});
+            answered = false;
+        } else if (line == "```text" && !answered) {
+            inside = true;
+        } else if (line == "```" && inside) {
+            inside = false;
+            answered = true;
+        } else if (inside) {
+            all.back().lines.push_back(line);
+        }
+    }
+    return all;
+}
+
+class ExcerptTest : public testing::TestWithParam<const char*> {};
+
+// The lines are among those of the answer, in its order.
+TEST_P(ExcerptTest, lines_are_those_that_the_program_prints) {
+    std::size_t lines = 0;
+    for (const Excerpt& excerpt : excerpts_of(GetParam())) {
+        const Output run = run_program(excerpt.command);
+        auto next = run.lines.begin();
+        for (const std::string& line : excerpt.lines) {
+            const auto found = std::find_if(next, run.lines.end(), [&](const std::string& said) {
+                return without_wall_time(said) == without_wall_time(line);
+            });
+            ASSERT_NE(found, run.lines.end())
+                << "podsim " << excerpt.command << "\ndoes not print, or not in this order:\n"
+                << line;
+            next = found + 1;
+            ++lines;
+        }
+    }
+    EXPECT_GT(lines, 15U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, ExcerptTest,
+                         testing::Values("README.md", "docs/guide-ml-systems.md",
+                                         "docs/guide-compiler.md", "docs/guide-architect.md",
+                                         "docs/guide-book.md"),
+                         [](const auto& page) {
+                             std::string name = page.param;
+                             std::erase_if(name,
+                                           [](unsigned char c) { return std::isalnum(c) == 0; });
+                             return name;
+                         });
+
+TEST(Readme, has_at_most_90_lines) {
+    EXPECT_LE(read_lines(std::filesystem::path(source_folder()) / "README.md").size(), 90U);
+}
+
+TEST(Reference, shows_a_scenario_that_runs) {
     const std::filesystem::path file =
         std::filesystem::path(testing::TempDir()) / "podsim_readme_scenario.yaml";
     {
         std::ofstream out(file);
-        for (const std::string& line : block_of("README.md", "```yaml", "```")) {
+        for (const std::string& line : block_of("docs/reference.md", "```yaml", "```")) {
             out << line << '\n';
         }
     }
     const Output run = run_program("run '" + file.string() + "'");
     std::filesystem::remove(file);
-    EXPECT_EQ(run.status, 0) << "the scenario in README.md does not run, or its expectation fails";
+    EXPECT_EQ(run.status, 0)
+        << "the scenario in docs/reference.md does not run, or its expectation fails";
 }
 
-// The table of README.md, of an AllGather of 1 GB.
-TEST(Readme, shows_how_near_the_bound_collectives_are) {
+// The table of docs/reference.md holds for an AllGather of 1 GB.
+TEST(Reference, shows_how_near_the_bound_collectives_are) {
     const std::string shares = "\"bound_over_simulated\": ";
     int rows = 0;
-    for (const std::string& line : block_of("README.md", "| slice | bound / simulated |", "")) {
+    for (const std::string& line :
+         block_of("docs/reference.md", "| slice | bound / simulated |", "")) {
         if (line.starts_with("|---")) {
             continue;
         }

@@ -1,4 +1,4 @@
-// Files are small, rooms have a page each and are mirrored by their tests; file names are given once.
+// Files are small; rooms are on the map and have tests of the same name.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -19,12 +19,11 @@ namespace {
 constexpr std::size_t kMostFileLines = 399;
 constexpr std::size_t kMostFunctions = 25;
 
-/// The stems of each room: a header and its source are one.
-std::map<std::string, std::set<std::string>> rooms_of(const std::string& folder) {
-    std::map<std::string, std::set<std::string>> rooms;
+/// Returns the folders that hold source files.
+std::set<std::string> rooms_of(const std::string& folder) {
+    std::set<std::string> rooms;
     for (const SourceFile& file : source_files(folder)) {
-        const std::filesystem::path path(file.path);
-        rooms[path.parent_path().generic_string()].insert(path.stem().generic_string());
+        rooms.insert(std::filesystem::path(file.path).parent_path().generic_string());
     }
     return rooms;
 }
@@ -38,62 +37,53 @@ TEST_P(RoomRule, keeps_source_files_below_400_lines) {
 }
 
 TEST_P(RoomRule, keeps_every_file_in_a_room_of_the_table) {
-    for (const auto& [room, stems] : rooms_of(GetParam().folder)) {
+    for (const std::string& room : rooms_of(GetParam().folder)) {
         EXPECT_TRUE(floor_of(GetParam(), room + "/file.h")) << room << " is no room of the table";
     }
 }
 
-/// A title and 3 to 6 lines, empty ones not counted.
-TEST_P(RoomRule, has_a_page_of_3_to_6_lines_in_every_room) {
+TEST_P(RoomRule, has_at_most_12_rooms) {
+    std::size_t rooms = 0;
+    for (const std::vector<std::string>& floor : GetParam().floors) {
+        rooms += floor.size();
+    }
+    EXPECT_LE(rooms, 12U);
+}
+
+/// docs/map.md has a row for each room, `| [`room`](../room) | what it holds |`, with a `=` for
+/// rooms beside each other.
+TEST_P(RoomRule, is_on_the_map) {
     const std::filesystem::path top(source_folder());
+    const std::vector<std::string> map = read_lines(top / "docs/map.md");
     for (const std::vector<std::string>& floor : GetParam().floors) {
         for (const std::string& room : floor) {
-            const std::filesystem::path page = top / GetParam().folder / room / "README.md";
-            if (!std::filesystem::exists(page)) {
-                ADD_FAILURE() << page << " is missing";
-                continue;
-            }
-            std::vector<std::string> lines = read_lines(page);
-            std::erase_if(lines, [](const std::string& line) { return line.empty(); });
-            EXPECT_TRUE(!lines.empty() && lines.front().starts_with("# "))
-                << page << " has no title";
-            EXPECT_GE(lines.size(), 1U + 3U) << page;
-            EXPECT_LE(lines.size(), 1U + 6U) << page;
+            const std::string path = GetParam().folder + '/' + room;
+            const std::string row = "| [`" + path + "`](../" + path + ") ";
+            EXPECT_EQ(std::ranges::count_if(
+                          map, [&](const std::string& line) { return line.starts_with(row); }),
+                      1)
+                << row;
         }
     }
 }
 
 TEST_P(RoomRule, is_mirrored_by_its_tests) {
-    for (const SourceFile& file : source_files("tests/" + GetParam().folder)) {
+    const Layer& layer = GetParam();
+    for (const SourceFile& file : source_files(layer.tests)) {
         if (file.path.ends_with("_test.cpp")) {
-            EXPECT_TRUE(floor_of(GetParam(), file.path.substr(std::string("tests/").size())))
+            EXPECT_TRUE(floor_of(layer, layer.folder + file.path.substr(layer.tests.size())))
                 << file.path << " is of no room";
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, RoomRule, testing::ValuesIn(layers()),
-                         [](const auto& layer) { return layer.param.folder; });
-
-TEST(Names, are_given_once) {
-    std::map<std::string, std::set<std::string>> places;
-    for (const std::string folder :
-         {"sim", "topology", "collectives", "workloads", "scenarios", "tests", "bench"}) {
-        for (const auto& [room, stems] : rooms_of(folder)) {
-            for (const std::string& stem : stems) {
-                places[stem].insert(room);
-            }
-        }
-    }
-    for (const auto& [stem, rooms] : places) {
-        EXPECT_EQ(rooms.size(), 1U)
-            << stem << " in " << *rooms.begin() << " and " << *rooms.rbegin();
-    }
-}
+INSTANTIATE_TEST_SUITE_P(Folders, RoomRule, testing::ValuesIn(layers()), [](const auto& layer) {
+    return layer.param.tests.substr(std::string("tests/").size());
+});
 
 TEST(Builder, has_no_class_of_more_than_25_functions) {
     std::size_t classes = 0;
-    for (const SourceFile& file : source_files("workloads/builder")) {
+    for (const SourceFile& file : source_files("workloads/step")) {
         for (const auto& [name, functions] : functions_of_classes(file.lines)) {
             ++classes;
             EXPECT_LE(functions.size(), kMostFunctions)

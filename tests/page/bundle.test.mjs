@@ -1,4 +1,4 @@
-// scenarios/page/bundle holds what `make pages` makes of the lock file and of web/: compared unpacked, since versions of zlib pack
+// scenarios/src/report/bundle holds what `make pages` makes of the lock file and of web/: compared unpacked, since versions of zlib pack
 // differently.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-const page = join(process.env.PODSIM_SOURCE_DIR, 'scenarios/page');
+const page = join(process.env.PODSIM_SOURCE_DIR, 'scenarios/src/report');
 
 test('the bundle is what its lock file and web/ make', () => {
     const made = mkdtempSync(join(tmpdir(), 'bundle-'));

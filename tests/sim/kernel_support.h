@@ -1,4 +1,4 @@
-// Small machines and schedules by hand, and an observer that writes everything down.
+// Small machines and schedules by hand, and an observer that records all events.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace podsim::sim {
 
 inline constexpr BytesPerSecond kBytePerPs{1e12};
-/// 1000 B / 1e12 B/s x 1e12 is a little over 1000 in binary and would round up to 1001 ps.
+/// 1000 B / 1e12 B/s x 1e12 is slightly more than 1000 in binary and would round up to 1001 ps.
 inline constexpr double kHairLess = 1 - 1e-12;
 
-/// `places` in a row, or in a ring; port 0 leads forward, port 1 backward. Shift k + reach moves k
-/// places, for |k| <= reach.
+/// `places` lie in a row, or in a ring; port 0 leads forward, port 1 backward. Shift k + reach
+/// moves k places, for |k| <= reach.
 inline constexpr int kReach = 4;
 constexpr std::uint32_t shift(int distance) {
     return static_cast<std::uint32_t>(distance + kReach);
@@ -40,8 +40,8 @@ inline Machine row_of(int places, bool ring, Time latency, BytesPerSecond rate =
     return machine;
 }
 
-/// One transfer of a role: over |distance| links from its place, once these sends have arrived there
-/// (indices in the list; each must end at a place of this role).
+/// One transfer of a role: over |distance| links from its place, once the sends in `after` have
+/// arrived there (indices in the list; each must end at a place of this role).
 struct Send {
     std::uint32_t role = 0;
     int distance = 1;  ///< 0: a join
@@ -93,7 +93,7 @@ inline Schedule schedule_of(const std::vector<Send>& sends, std::size_t roles,
     return schedule;
 }
 
-/// In tables of placements: a role that is not there.
+/// An absent role, in tables of placements.
 inline constexpr std::uint32_t A = kAbsent;
 
 inline Task after(Task task, std::vector<std::uint32_t> before) {
@@ -117,7 +117,7 @@ inline Task work(std::int64_t ps, std::uint32_t resource = 0,
     return task;
 }
 
-/// Gives every place a memory of 1 to 6 bytes a picosecond, and work and messages something to ask of it.
+/// Gives every place a memory of 1 to 6 bytes a picosecond, and work and messages demands on it.
 inline void share_memory(Workload& workload, std::mt19937_64& random) {
     constexpr auto kPerPs = static_cast<std::int64_t>(1e12);
     workload.machine.memory_rate = static_cast<std::int64_t>(1 + random() % 6) * kPerPs;
@@ -141,7 +141,7 @@ inline void share_memory(Workload& workload, std::mt19937_64& random) {
     workload.schedules = std::move(schedules);
 }
 
-/// Every place runs these tasks.
+/// Returns a workload of which every place runs the tasks.
 inline Workload workload_of(Machine machine, std::vector<Schedule> schedules,
                             std::vector<Task> tasks) {
     Workload workload;

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Holds steps made at random (generate.py) to this: a machine with one resource faster takes no longer.
+"""Checks on random steps (generate.py) that a machine with one faster resource takes no longer.
 
-A pair is a step, and the same step with one resource, alone, 1.05 to 16 times faster (its rates times so much, its latencies by so
-much). A pair is slower where the second takes more than 0.5 % longer, which at most 0.5 % of the pairs may be. Half of the steps
-are at measured factors (`profile: {base: CHIP}`, which a changed chip keeps), half at ideal ones. Chosen among are the
-resources that the step uses. Every pair that is more than 2 % slower is printed, so that it can be run again and explained.
+A pair is a step, and the same step with one resource, alone, 1.05 to 16 times faster (its rates multiplied, its latencies divided
+by the factor). A pair is slower if the second step takes more than 0.5 % longer, and at most 0.5 % of the pairs may be slower. Half
+of the steps are at measured factors (`profile: {base: CHIP}`, which a changed chip keeps), half at ideal ones. The resource is drawn
+from those that the step uses. Every pair that is more than 2 % slower is printed, so that it can be run again and explained.
 
 Usage: faster.py PROGRAM [--pairs N] [--seed N] [--jobs N] [--keep FOLDER] [--record PATH]
-Each number is a pair: --seed S begins with that of S, and S alone is made again with --pairs 1. What was decided before
-any run was looked at: seed 1, these resources, factors spread evenly by their logarithm.
+Each number is a pair: --seed S begins with pair S, and --pairs 1 repeats it alone. Seed 1, these resources and factors that are
+uniform in their logarithm were fixed before the first result was seen.
 """
 
 import argparse
@@ -25,14 +25,14 @@ import tempfile
 
 import generate
 
-MOST_SLOWER = 0.005  # of the pairs
+MOST_SLOWER = 0.005  # fraction of the pairs
 SLOWER = 0.005
 TO_PRINT = 0.02
 FACTORS = (1.05, 16)
 LIMIT_S = 600
 MEMORY = "3GB"
 
-# A resource: the links that a step must have for it, its rates and its latencies, as keys of a chip and as `list chips` has them.
+# A resource has the links that a step must use, its rates and its latencies, by their key of a chip and their key in `list chips`.
 RESOURCES = {
     "compute": ("", {"bf16_flops": "bf16_flops_per_s", "int8_ops": "int8_ops_per_s", "fp8_flops": "fp8_flops_per_s",
                      "vpu_flops": "vpu_flops_per_s"}, {}),
@@ -42,7 +42,7 @@ RESOURCES = {
     "PCIe": ("pcie", {"pcie_one_way": "pcie_one_way_bytes_per_s"}, {}),
     "DCN": ("dcn", {"dcn_per_host": "dcn_per_host_bytes_per_s"}, {}),
     "DCN latency": ("dcn", {}, {"dcn_latency": "dcn_latency_s"}),
-    "launch": ("ici", {}, {}),  # of the profile: only at measured factors, and with collectives
+    "launch": ("ici", {}, {}),  # a factor of the profile: only at measured factors, and with collectives
 }
 LAUNCH = re.compile(r"launch_s: (\S+)")
 UNITS = {"bf16_flops": "TFLOP/s", "fp8_flops": "TFLOP/s", "vpu_flops": "TFLOP/s", "int8_ops": "TOP/s"}
@@ -65,11 +65,11 @@ class Program:
         return self.chips[name]
 
     def launch_s(self, name):
-        """Of the factors that a scenario has."""
+        """Returns the launch time among the factors of a scenario."""
         return float(LAUNCH.search(self.podsim("show", self.folder / name).stdout)[1])
 
     def step(self, scenario, name):
-        """What a run says of it; nothing where it is refused."""
+        """Returns the result of a run; nothing if it is refused."""
         path = self.folder / name
         path.write_text(json.dumps(scenario, indent=1) + "\n")
         done = self.podsim("run", path, "--no-explain", "--json", "-")
@@ -79,7 +79,7 @@ class Program:
 
 
 def rates_of(chip, resource, factor):
-    """The keys of a chip whose resource is so much faster."""
+    """Returns the keys of a chip whose resource is faster by the factor."""
     _, rates, latencies = RESOURCES[resource]
     made = {}
     for key, listed in rates.items():
@@ -95,12 +95,12 @@ def is_measured(number):
 
 
 def pair(program, number):
-    """The pair of a number: (resource, factor, seconds, seconds when faster); nothing where the step is refused."""
+    """Returns (resource, factor, seconds, seconds when faster) of a pair; nothing if its step is refused."""
     rng = random.Random(number)
     scenario = generate.scenario(rng)
     hardware = scenario["hardware"]
     chip = hardware["chip"]
-    # The vendor's rate of a link is no key of a chip.
+    # A chip has no key for the vendor's rate of a link.
     hardware.pop("ici_rates", None)
     hardware["profile"] = {"base": chip} if is_measured(number) else "ideal"
     step = program.step(scenario, f"{number}.yaml")
@@ -122,7 +122,7 @@ def pair(program, number):
 
 
 def pairs(program, options):
-    """(number, pair) of the first so many numbers, half of each kind, that are not refused."""
+    """Yields (number, pair) for the first pairs that are not refused, half of each kind."""
     wanted = {False: options.pairs // 2, True: options.pairs - options.pairs // 2}
     if options.pairs == 1:
         wanted = {is_measured(options.seed): 1, not is_measured(options.seed): 0}

@@ -1,19 +1,19 @@
-"""Whole scenarios at random: small steps, of every way to shard, to schedule and to perturb.
+"""Draws whole scenarios: small steps with every kind of sharding, schedule and perturbation.
 
-Most run; those that contradict themselves have to be refused in words, which is looked at too.
+Most of them run. podsim must refuse those that contradict themselves, with a message, which is checked too.
 """
 
 import math
 
 CHIPS = {
-    # Chip: slices of at most 64 chips, small ones first.
+    # Each chip has slices of at most 64 chips, small ones first.
     "v5p": ("2x2x1", "2x2x2", "2x2x4", "4x4x4", "2x4x4"),
     "v4": ("2x2x1", "2x2x2", "2x4x4", "4x4x4"),
     "tpu7x": ("2x2x1", "2x2x2", "2x2x4", "4x4x4"),
     "v5e": ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8"),
     "v6e": ("1x1", "2x2", "2x4", "4x4", "8x8"),
 }
-TWISTED = ("4x4x8",)  # of v4 and v5p
+TWISTED = ("4x4x8",)  # offered on v4 and v5p
 REMAT = ("full", "none", "matmuls", "block", "minimal", "minimal_flash", "minimal_offloaded", "save_qkv_proj",
          "save_dot_except_mlp", "qkv_proj_offloaded", {"save": ["qkv_proj"], "offload": ["decoder_layer_input"]})
 
@@ -24,7 +24,7 @@ def maybe(random, chance, into, key, *values):
 
 
 def model(random):
-    """A few layers of widths that divide by what the mesh may have; at times with experts, windows, latent attention."""
+    """Returns a few layers whose widths the sizes of a mesh divide; at times with experts, windows, latent attention."""
     heads = random.choice((8, 16, 32))
     made = {
         "layers": random.choice((1, 2, 4, 8, 8)),
@@ -68,7 +68,7 @@ def model(random):
 
 
 def factors(random, lengths):
-    """Each axis whole or cut in two, as (text, ways)."""
+    """Returns the factors of the axes, each whole or cut in two, as (text, ways)."""
     pieces = []
     for axis, length in zip("xyz", lengths):
         if length == 1:
@@ -82,7 +82,7 @@ def factors(random, lengths):
 
 
 def mesh(random, lengths, slices, experts):
-    """Who gets which factors, and the ways that are in all of one kind."""
+    """Deals the factors out to parallelisms; returns the mesh, and the ways of each parallelism."""
     kinds = ["fsdp", "fsdp", "tensor", "data", "context", "pipeline"] + ["expert"] * (2 * experts)
     given = {}
     for text, ways in factors(random, lengths) + ([("slice", slices)] if slices > 1 else []):
@@ -141,7 +141,7 @@ def training(random, ways, layers):
 
 
 def perturbations(random, lengths, slices):
-    """Of chips, links and hosts that are there."""
+    """Returns perturbations of chips, links and hosts that exist."""
     def at():
         return {axis: random.randrange(length) for axis, length in zip("xyz", lengths) if random.random() < 0.7}
     long = [axis for axis, length in zip("xyz", lengths) if length > 1]

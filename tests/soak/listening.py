@@ -1,11 +1,11 @@
-"""Whether a program that was started listens for a signal yet: before it has reached main, the signal ends it."""
+"""Tells if a started program listens for a signal yet: before it reaches main, the signal ends it."""
 
 import pathlib
 import re
 
 
 def listens(process, number):
-    """By Linux's account of the process; one that has ended needs no listening."""
+    """Reads Linux's status of the process; a process that has ended counts as listening."""
     try:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     except OSError:

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Runs scenarios made at random (generate.py) as users do, and holds what comes out to what is promised of every step.
+"""Runs random scenarios (generate.py) as users do, and checks the promises that hold of every step.
 
-Of every scenario: it runs, or is refused in words with status 2. Of every step: no bound lies above it; the terms of
-each account add up to it, to the picosecond; twice the same bytes; the same step when every layer and every chip is
-played, when what `show` prints is run, and as one setting of a sweep; no difference from itself. One of these each time:
-a signal or a kill at a random instant, a disk that is full, a record that goes on.
+Every scenario runs, or is refused in words with status 2. Every step takes at least as long as its bounds; the terms of each
+account add up to it, to the picosecond; a second run writes the same bytes. The step is the same when every layer and every chip is
+played, when the output of `show` is run, and as one setting of a sweep; `diff` finds no difference from itself. Each scenario also
+meets one of these: a signal or a kill at a random instant, a full disk, a record that goes on.
 
 Usage: properties.py PROGRAM [--seconds N] [--scenarios N] [--seed N] [--keep FOLDER]
-Each number is a scenario: --seed S begins with that of S, and S alone is run again with --scenarios 1.
+Each number is a scenario: --seed S begins with scenario S, and --scenarios 1 repeats it alone.
 """
 
 import argparse
@@ -28,9 +28,9 @@ import generate
 from listening import listens
 
 BEFORE = "what was there before\n"
-LIMIT_S = 600  # this machine may be busy; the longest of five thousand took half a minute alone
+LIMIT_S = 600  # the machine may be busy; the longest of five thousand took half a minute alone
 MEMORY = "3GB"
-# Half a second as such, after SIGINT three where something was found; this machine may be busy.
+# A command has half a second, and three seconds after SIGINT if it has found something; the machine may be busy.
 MOST_TO_END_S = 4
 MOST_CHIPS_UNFOLDED = 32
 WALL = re.compile(r'"wall_time_s": [^,\n]*')
@@ -42,7 +42,7 @@ def picoseconds(seconds):
 
 
 def terms_of(account):
-    """An account of diff: by name, or a list."""
+    """Returns the terms of an account of `diff`, which is a map by name or a list."""
     return account.values() if isinstance(account, dict) else account
 
 
@@ -51,7 +51,7 @@ class Wrong(Exception):
 
 
 def small_files():
-    """A disk that is full after so many bytes."""
+    """Makes the disk full after 512 bytes."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
 
 
@@ -77,7 +77,7 @@ class Looker:
         return json.loads(self.podsim("run", file or self.file, "--json", "-", *args).stdout)
 
     def look(self):
-        """'refused', or which promises were looked at."""
+        """Returns 'refused', or the names of the promises that were checked."""
         first = self.podsim("run", self.file, "--json", "r.json", status=(0, 2))
         if first.returncode == 2:
             if "s.yaml" not in first.stderr:
@@ -218,7 +218,7 @@ def main():
 
 
 def hear_signals():
-    """What ignores a signal hands that on: a job in the background, or under nohup, would never end podsim by it."""
+    """Restores the default of signals: a process that ignores one, as in the background or under nohup, passes that on to podsim."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Ends commands of podsim at random instants, and looks at what is left.
+"""Ends commands of podsim at random instants, and checks the files that they leave.
 
-SIGTERM, SIGINT and SIGHUP: the command ends with 143, 130 and 143 (or had ended before), within half a second with --strict;
-SIGKILL: of a sweep with a record. Always: every output is what was there before or whole, nothing else lies beside it, and a
+After SIGTERM, SIGINT and SIGHUP a command ends with 143, 130 and 143 (or had ended before), within half a second with --strict.
+SIGKILL hits a sweep with a record. In every case an output is whole or still the file of before, nothing else lies beside it, and a
 record goes on to the bytes of an undisturbed run.
 
 Usage: soak.py PROGRAM SOURCE [--instants N] [--kills N] [--seed N] [--strict] [--only NAME]
@@ -30,7 +30,7 @@ model: {base: llama-3-8b, layers: 2}
 batch: {tokens: 32Ki, sequence: 4096}
 mesh: {fsdp: x y z}
 """
-# Takes minutes to build, and gigabytes.
+# This step takes minutes and gigabytes to build.
 LONG = """\
 name: long
 hardware: {chip: v5p, slice: 4x4x4}
@@ -42,14 +42,14 @@ training: {remat: full, microbatches: 2048}
 BEFORE = "what was there before\n"
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 DEADLINE_S = 0.5
-# Sweeps of small steps: 600 settings, some milliseconds each.
+# The sweep has 600 small steps of some milliseconds each.
 TOKENS = "batch.tokens=" + ",".join(f"{32 * k}Ki" for k in range(1, 601))
 QUICK = "scenarios/quickstart/llama3-70b-v5p-pod.yaml"
 SLICE = ("--set", "hardware.slice=8x8x8", "--set", "batch.tokens=2Mi")
 GATHER = ("collective", "--chip", "v5p", "--op", "all-gather", "--axes", "xyz")
 BASE = "tests/scenarios/import/maxtext/base-2025.yml"
 
-# Name, arguments with OUT for the command's folder, seconds within which the signal comes.
+# Each row has a name, arguments with OUT for the command's folder, and the seconds within which the signal comes.
 COMMANDS = [
     ("run", ("run", QUICK, "--json", "OUT/r.json"), 3),
     ("run-trace", ("run", QUICK, "--no-explain", "--trace", "OUT/t.json.gz"), 1),
@@ -76,7 +76,7 @@ RECORDED = "sweep"
 
 
 def torn(path):
-    """Whether a file is neither what was there before nor whole."""
+    """Returns true if a file is neither whole nor the file of before."""
     data = path.read_bytes()
     if data == BEFORE.encode():
         return False
@@ -95,7 +95,7 @@ def torn(path):
 
 
 class Soak:
-    """What is run where, and what was found wrong."""
+    """Runs commands in their folders, and collects the defects."""
 
     def __init__(self, options, root):
         self.program = options.program
@@ -115,7 +115,7 @@ class Soak:
 
     @contextlib.contextmanager
     def folder(self):
-        """One at a time, always of the same name, which records know."""
+        """Yields a folder, one at a time and always of the same name, since records contain it."""
         place = pathlib.Path(self.root) / "out"
         place.mkdir()
         yield place
@@ -136,11 +136,11 @@ class Soak:
         print(self.wrong[-1], flush=True)
 
     def look_at(self, name, args, folder):
-        """The outputs are whole and alone."""
+        """Checks that the outputs are whole and alone."""
         outputs = self.outputs(args, folder)
         allowed = {"small.yaml", "long.yaml", *(path.name for path in outputs)}
         if name == "sweep-csv":
-            allowed |= {path.name + ".part" for path in outputs}  # of the settings that had ended
+            allowed |= {path.name + ".part" for path in outputs}  # has the settings that had ended
         if name == "bounding":
             allowed |= {f"best-{number}.yaml" for number in range(2, 11)}
         beside = {path.name for path in folder.iterdir()} - allowed
@@ -152,7 +152,7 @@ class Soak:
                 self.say(name, f"leaves a torn {path.name}")
 
     def end(self, name, args, most, number):
-        """One command, ended at one instant."""
+        """Runs one command and ends it at one instant."""
         with self.folder() as folder:
             self.prepared(folder)
             for path in self.outputs(args, folder):
@@ -181,7 +181,7 @@ class Soak:
                 self.go_on(name, args, folder)
 
     def go_on(self, name, args, folder):
-        """The record becomes that of an undisturbed run, and nothing that was in it is run again."""
+        """Checks that the record becomes that of an undisturbed run, and that none of its settings runs again."""
         record = folder / "record.jsonl"
         kept = record.read_bytes() if record.exists() else b""
         kept = kept[:kept.rfind(b"\n") + 1]
@@ -194,7 +194,7 @@ class Soak:
             self.say(name, f"a record of {lines} settings goes on to something else")
 
     def undisturbed(self):
-        """The record of a sweep that nobody ends."""
+        """Returns the record of a sweep that nobody ends."""
         args = next(one[1] for one in COMMANDS if one[0] == RECORDED)
         with self.folder() as place:
             self.start(args, self.prepared(place)).communicate()
@@ -216,7 +216,7 @@ def main():
 
 
 def run(options, root):
-    for number in STATUS:  # what ignores a signal, as a job in the background, hands that on
+    for number in STATUS:  # a process that ignores a signal, as in the background, passes that on
         signal.signal(number, signal.SIG_DFL)
     soak = Soak(options, root)
     chosen = [one for one in COMMANDS if options.only in (None, one[0])]

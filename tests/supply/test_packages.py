@@ -61,7 +61,7 @@ def test_the_bill_of_materials_knows_headers_and_pages(prefix: pathlib.Path) -> 
             assert named[package]["version"] == said("dpkg-query", "-W", "-f", "${Version}", package)
         assert not {"libgtest-dev", "libbenchmark-dev"} & set(named)  # of tests and benchmarks
     embedded = {name for name, component in named.items() if values(component, "embedded")}
-    asked = json.loads((SOURCE / "scenarios/page/web/package.json").read_text())["dependencies"]
+    asked = json.loads((SOURCE / "scenarios/src/report/web/package.json").read_text())["dependencies"]
     assert {name: named[name]["version"] for name in embedded} == asked
 
 

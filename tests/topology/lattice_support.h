@@ -1,4 +1,4 @@
-// What the tests of slices share: messages of errors, slices by shape, seeded random lattices.
+// Support of the tests of slices: messages of errors, slices by shape, seeded random lattices.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace podsim::topology {
 
-/// The whole message of the InputError that `action` throws.
+/// Returns the full message of the InputError that `action` throws.
 template <class Action>
 std::string error_of(Action&& action) {
     try {
@@ -23,7 +23,7 @@ std::string error_of(Action&& action) {
     return "(no error)";
 }
 
-/// A plain lattice; bit a of `wrapped` wraps axis a.
+/// Returns a plain lattice; bit a of `wrapped` wraps axis a.
 inline Lattice box(const Point& lengths, unsigned wrapped = 0) {
     Lattice slice;
     slice.lengths = lengths;
@@ -40,7 +40,7 @@ inline Lattice offered_twisted(const Point& shape) {
     return make_slice(find_chip("v5p"), shape, true);
 }
 
-/// Equal numbers on every machine: no library distributions.
+/// Numbers are equal on every machine: no library distributions are used.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -57,7 +57,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-/// A plain lattice with lengths up to `longest`, each axis wrapped or not.
+/// Returns a plain lattice with lengths up to `longest`, each axis wrapped or not.
 inline Lattice random_lattice(Random& random, int longest) {
     Lattice lattice;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {

@@ -1,4 +1,4 @@
-// Random models and plans, and small questions about programs, for the tests of workloads/.
+// Random models and plans, and small queries on programs, for the tests of workloads/.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithms/ring_steps.h"
+#include "collectives/algorithms/ring_step_schedule.h"
 #include "sim/base/error.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/step_program.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads::samples {
 
@@ -29,7 +29,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-/// A model whose sizes are multiples of 4, so that tensor may be 1, 2 or 4.
+/// Returns a model whose sizes are multiples of 4, so that tensor may be 1, 2 or 4.
 inline ModelSpec random_model(Random& random) {
     ModelSpec model;
     model.name = "random";
@@ -45,7 +45,7 @@ inline ModelSpec random_model(Random& random) {
     return model;
 }
 
-/// A legal plan for such a model; full shards unless `padded`.
+/// Returns a legal plan for the models above; full shards unless `padded`.
 inline TrainingPlan random_plan(Random& random, bool padded) {
     TrainingPlan plan;
     plan.ways.data = random.from(1, 3);
@@ -65,7 +65,7 @@ inline TrainingPlan random_plan(Random& random, bool padded) {
     return plan;
 }
 
-/// Any structure that podsim models, sizes multiples of 4 as above.
+/// Returns any structure that podsim models, with sizes in multiples of 4 as above.
 inline ModelSpec random_any_model(Random& random) {
     ModelSpec model = random_model(random);
     model.head_dim = 4 * random.from(1, 8);
@@ -110,14 +110,14 @@ inline ModelSpec random_any_model(Random& random) {
     return model;
 }
 
-/// The same with layers of further tokens, which training alone has.
+/// Returns the same with layers of further tokens, which only training has.
 inline ModelSpec random_model_of_training(Random& random) {
     ModelSpec model = random_any_model(random);
     model.mtp_layers = random.from(0, 2);
     return model;
 }
 
-/// A legal plan for it.
+/// Returns a legal plan for the model.
 inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec& model) {
     TrainingPlan plan = random_plan(random, padded);
     plan.ways.expert = model.experts.count > 0 ? 1 << random.from(0, 2) : 1;
@@ -125,7 +125,8 @@ inline TrainingPlan random_any_plan(Random& random, bool padded, const ModelSpec
     return plan;
 }
 
-/// Half of the time what a layer keeps is named: every tensor in HBM, at the host or not at all.
+/// In half of the cases, names the tensors that a layer
+/// keeps: each in HBM, at the host or not at all.
 inline void name_tensors(Random& random, const ModelSpec& model, TrainingPlan& plan) {
     if (random.coin()) {
         return;
@@ -159,7 +160,7 @@ inline TrainingPlan one_chip() {
     return plan;
 }
 
-/// What an InputError says, or a failure when nothing is thrown.
+/// Returns the message of the InputError that `action` throws; fails if it throws nothing.
 template <class F>
 std::string message_of(F&& action) {
     try {
@@ -178,7 +179,7 @@ inline std::vector<std::string> names(const StepProgram& program) {
     }
     return result;
 }
-/// Those that contain something.
+/// Returns the names that contain `what`.
 inline std::vector<std::string> names_with(const StepProgram& program, const std::string& what) {
     std::vector<std::string> found = names(program);
     std::erase_if(found,
@@ -186,7 +187,7 @@ inline std::vector<std::string> names_with(const StepProgram& program, const std
     return found;
 }
 
-/// The index of the operation of that name (the first); fails when there is none.
+/// Returns the index of the first operation of that name; fails if there is none.
 inline OpIndex find_op(const StepProgram& program, const std::string& name) {
     for (std::size_t i = 0; i < program.ops.size(); ++i) {
         if (program.ops[i].name == name) {
@@ -197,7 +198,8 @@ inline OpIndex find_op(const StepProgram& program, const std::string& name) {
     return 0;
 }
 
-/// `name: names of what it waits for,` of the operations in one pass of layer 0, without `layer 0 <pass>`.
+/// Returns `name: names of its predecessors,` for the
+/// operations in one pass of layer 0, without `layer 0 <pass>`.
 inline std::vector<std::string> edges(const StepProgram& program, const std::string& pass,
                                       const std::string& from, const std::string& to) {
     const std::string before = "layer 0 " + pass + ' ';
@@ -213,7 +215,7 @@ inline std::vector<std::string> edges(const StepProgram& program, const std::str
     return lines;
 }
 
-/// No buffer ends before it begins.
+/// Checks that no buffer ends before it begins.
 inline void expect_buffers_in_order(const StepProgram& program) {
     for (const Buffer& buffer : program.buffers) {
         EXPECT_FALSE(buffer.allocated_at != kWholeStep && !buffer.freed_after.empty() &&
@@ -221,7 +223,7 @@ inline void expect_buffers_in_order(const StepProgram& program) {
     }
 }
 
-/// The ring steps of a gather round an axis, or along a line.
+/// Returns the ring steps of a gather round an axis, or along a line.
 inline collectives::SteppedGather ring(int members, bool two_way, bool wrapped = true) {
     topology::Lattice slice;
     slice.lengths = {members, 1, 1};
@@ -229,7 +231,7 @@ inline collectives::SteppedGather ring(int members, bool two_way, bool wrapped =
     return collectives::step_gather(slice, {{0, 1, members}}, two_way);
 }
 
-/// The bytes of one class held while the named operation runs, in program order.
+/// Returns the bytes of one class held while the named operation runs, in program order.
 inline double held_at(const StepProgram& program, const std::string& name,
                       MemoryClass memory_class) {
     const OpIndex at = find_op(program, name);
@@ -247,7 +249,7 @@ inline double held_at(const StepProgram& program, const std::string& name,
     return bytes;
 }
 
-/// The work of the compute operation of that name.
+/// Returns the work of the compute operation of that name.
 inline Compute compute_of(const StepProgram& program, const std::string& name) {
     return std::get<Compute>(program.ops[find_op(program, name)].work);
 }
@@ -261,7 +263,7 @@ inline double attention_flops(const StepProgram& program, Pass pass) {
     return sum;
 }
 
-/// The operations of layer 0 in one pass, without `layer 0 <pass>`.
+/// Returns the operations of layer 0 in one pass, without `layer 0 <pass>`.
 inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) {
     const std::string before = "layer 0 " + std::string(to_string(pass)) + ' ';
     std::vector<std::string> names;
@@ -273,7 +275,7 @@ inline std::vector<std::string> of_layer(const StepProgram& program, Pass pass) 
     return names;
 }
 
-/// By operation: what comes before it along these edges.
+/// Returns for each operation its predecessors along these edges.
 inline std::vector<std::vector<bool>> before_all(const StepProgram& program,
                                                  std::vector<OpIndex> Op::*edges) {
     std::vector<std::vector<bool>> before(program.ops.size(),
@@ -289,7 +291,7 @@ inline std::vector<std::vector<bool>> before_all(const StepProgram& program,
     return before;
 }
 
-/// A legal plan of any kind for the model, which may change with it.
+/// Returns a legal plan of any kind for the model, which may change with it.
 inline TrainingPlan any_plan(Random& random, ModelSpec& model) {
     for (;;) {
         model = random_any_model(random);

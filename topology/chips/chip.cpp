@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/nearest.h"
+#include "topology/chips/chip_table.h"
 #include "topology/chips/slice_names.h"
 
 namespace podsim::topology {
@@ -19,7 +20,8 @@ std::string number_in(std::string_view name) {
     return digits;
 }
 
-/// The number says the generation, which letters do not: `v7` is nearer to tpu7x than to v2.
+/// Returns the error for an unknown chip. It matches the generation by its number, since letters
+/// alone mislead: `v7` means tpu7x, not v2.
 sim::InputError unknown_chip(std::string_view name, const std::vector<std::string>& names) {
     const std::string number = number_in(name);
     const std::string nearest = sim::nearest(name, names);
@@ -32,6 +34,10 @@ sim::InputError unknown_chip(std::string_view name, const std::vector<std::strin
 }
 
 }  // namespace
+
+std::span<const ChipSpec> chip_catalogue() {
+    return chip_table();
+}
 
 const ChipSpec& find_chip(std::string_view name) {
     for (const ChipAlias& alias : chip_aliases()) {

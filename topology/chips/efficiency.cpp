@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-#include "topology/chips/measured_versions.h"
+#include "topology/chips/chip_table.h"
 
 namespace podsim::topology {
 namespace {
@@ -31,25 +31,23 @@ constexpr std::array kFactors{
     EfficiencyFactor{"host_s", &Efficiency::host_s, 0, 1},
 };
 
-constexpr double kHost =
-    1e-3;  // a prior: most engines hide it, and no row tells apart what others take
-
-const Version* find_version(std::string_view name) {
-    const std::span<const Version> all = measured_versions();
-    const auto found = std::ranges::find(all, name, &Version::name);
-    return found == all.end() ? nullptr : &*found;
+/// Returns the row of a name; nullptr if there is none.
+const MeasuredFactor* row_in(const std::vector<MeasuredFactor>& rows, std::string_view name) {
+    const auto found = std::ranges::find(rows, name, &MeasuredFactor::name);
+    return found == rows.end() ? nullptr : &*found;
 }
 
-/// The row of a factor: the chip's own, or that of all.
-const Measured* row_of(std::span<const Measured> rows, std::string_view chip,
-                       std::string_view factor) {
-    const Measured* found = nullptr;
-    for (const Measured& row : rows) {
-        if (row.factor == factor && (row.chip == chip || (row.chip.empty() && found == nullptr))) {
-            found = &row;
-        }
-    }
-    return found;
+/// Returns the factors of a chip's own; empty if it was not measured or is not of the catalogue.
+const std::vector<MeasuredFactor>& measured_rows(std::string_view chip) {
+    static const std::vector<MeasuredFactor> none;
+    const auto found = std::ranges::find(chip_table(), chip, &ChipSpec::name);
+    return found == chip_table().end() ? none : found->measured;
+}
+
+/// Returns the row of a factor: the chip's own, or that of all chips.
+const MeasuredFactor* row_of(const std::vector<MeasuredFactor>& own, std::string_view factor) {
+    const MeasuredFactor* const row = row_in(own, factor);
+    return row != nullptr ? row : row_in(pooled_factors(), factor);
 }
 
 }  // namespace
@@ -58,47 +56,35 @@ std::span<const EfficiencyFactor> efficiency_factors() {
     return kFactors;
 }
 
-std::span<const std::string_view> profile_versions() {
-    static const std::vector<std::string_view> names = [] {
-        std::vector<std::string_view> all;
-        std::ranges::transform(measured_versions(), std::back_inserter(all), &Version::name);
-        return all;
-    }();
-    return names;
-}
-
 std::optional<Efficiency> measured_efficiency(std::string_view chip) {
-    return measured_efficiency(chip, measured_versions().front().name);
-}
-
-std::optional<Efficiency> measured_efficiency(std::string_view chip, std::string_view version) {
-    const Version* const named = find_version(version);
-    if (named == nullptr ||
-        std::ranges::find(named->rows, chip, &Measured::chip) == named->rows.end()) {
+    const std::vector<MeasuredFactor>& own = measured_rows(chip);
+    if (own.empty()) {
         return std::nullopt;
     }
     Efficiency efficiency;
     for (const EfficiencyFactor& factor : kFactors) {
-        if (const Measured* const row = row_of(named->rows, chip, factor.name)) {
+        if (const MeasuredFactor* const row = row_of(own, factor.name)) {
             efficiency.*(factor.value) = row->value;
         }
     }
     return efficiency;
 }
 
-Efficiency with_inference_overheads(Efficiency efficiency, std::string_view version) {
-    const Version* const named = find_version(version);
-    const Overheads& overheads =
-        (named == nullptr ? measured_versions().front() : *named).inference;
-    efficiency.kernel_s = overheads.kernel_s;
-    efficiency.sequence_s = overheads.sequence_s;
-    efficiency.host_s = kHost;
+Efficiency with_inference_overheads(Efficiency efficiency) {
+    for (const EfficiencyFactor& factor : kFactors) {
+        if (const MeasuredFactor* const row = row_in(inference_factors(), factor.name)) {
+            efficiency.*(factor.value) = row->value;
+        }
+    }
     return efficiency;
 }
 
 std::string_view efficiency_source(std::string_view chip, std::string_view factor) {
-    const Measured* const row = row_of(measured_versions().front().rows, chip, factor);
-    return row == nullptr ? "not measured: as in profile ideal" : row->source;
+    const MeasuredFactor* const row = row_of(measured_rows(chip), factor);
+    if (row == nullptr) {
+        return "not measured: as in profile ideal";
+    }
+    return row->source;
 }
 
 }  // namespace podsim::topology

@@ -25,7 +25,7 @@ bool every(const Point& shape, auto&& predicate) {
     return std::all_of(shape.begin(), shape.end(), predicate);
 }
 
-/// k of a twistable shape with its lengths in ascending order, 0 for any other.
+/// Returns k of a twistable shape with its lengths in ascending order, 0 for any other.
 int twist_unit(const Point& shape) {
     const int k = shape[0];
     const bool kk2k = shape[1] == k && shape[2] == 2 * k;
@@ -42,14 +42,14 @@ Point in_order(Point shape) {
     return shape;
 }
 
-/// The shape lies inside the pod, its axes in some order.
+/// True if the shape lies inside the pod, with its axes in any order.
 bool inside(const Point& shape, const Point& pod) {
     return std::ranges::equal(in_order(shape), in_order(pod), std::ranges::less_equal());
 }
 
 constexpr int kWrapLength = 16;  // of Wraparound::length_of_16
 
-/// The pod of a chip whose lengths are powers of two, at most 16.
+/// Returns the pod of a chip whose lengths are powers of two, at most 16.
 Point up_to_wrap_length(Point pod) {
     for (int& length : pod) {
         length = std::min(length, kWrapLength);
@@ -57,7 +57,7 @@ Point up_to_wrap_length(Point pod) {
     return pod;
 }
 
-/// The generation offers the shape, plain or twisted. The lengths are positive.
+/// True if the generation offers the shape, plain or twisted. The lengths are positive.
 bool offers(const ChipSpec& chip, const Point& shape, bool twisted) {
     const Point& pod = chip.pod_shape.value;
     if (twisted) {
@@ -85,7 +85,7 @@ bool offers(const ChipSpec& chip, const Point& shape, bool twisted) {
     return false;
 }
 
-/// The rule of `offers` in words.
+/// Returns the rule of `offers` in words.
 std::string rule(const ChipSpec& chip, bool twisted) {
     const Point& pod = chip.pod_shape.value;
     const std::int64_t most = chips_of(pod);
@@ -144,7 +144,7 @@ std::vector<Point> offered_shapes(const ChipSpec& chip, bool twisted) {
     return shapes;
 }
 
-/// The product over axes of the factor by which the lengths differ: 1 for equal shapes.
+/// Returns the product over axes of the factor by which the lengths differ: 1 for equal shapes.
 double length_ratio(const Point& a, const Point& b) {
     double ratio = 1;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -154,7 +154,8 @@ double length_ratio(const Point& a, const Point& b) {
     return ratio;
 }
 
-/// The largest part of `shape` that lies inside the pod, axis by axis in the order of their lengths.
+/// Returns the largest box of `shape` that lies inside the pod, axis by axis in the order of their
+/// lengths.
 Point cut_to(const Point& pod, Point shape, int dimensions) {
     std::fill(shape.begin() + dimensions, shape.end(), 1);
     std::array<std::size_t, kAxes> axes{0, 1, 2};
@@ -166,7 +167,7 @@ Point cut_to(const Point& pod, Point shape, int dimensions) {
     return shape;
 }
 
-/// The offered shapes nearest to `shape`: by lengths, and by number of chips, in words.
+/// Returns the offered shapes nearest to `shape`, by lengths and by number of chips, in words.
 std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twisted) {
     const int dimensions = chip.torus_dimensions.value;
     const Wraparound wraparound = chip.wraparound.value;
@@ -182,7 +183,8 @@ std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twiste
     const auto off = [&](const Point& p) { return std::abs(chips_of(p) - chips_of(shape)); };
     const Point by_lengths = *std::ranges::min_element(
         shapes, {}, [&](const Point& p) { return std::pair(ratio(p), off(p)); });
-    // A single length is taken for a number of chips, which near a cube are nearest to each other.
+    // A single length is taken for a number of chips; among shapes of so many chips, the one
+    // nearest to a cube wins.
     const bool count = dimensions > 1 && shape[1] == 1 && shape[2] == 1;
     const Point by_chips = *std::ranges::min_element(shapes, {}, [&](const Point& p) {
         return std::pair(off(p), count ? static_cast<double>(p[0] + p[1] + p[2]) : ratio(p));
@@ -194,7 +196,8 @@ std::string nearest_shapes(const ChipSpec& chip, const Point& shape, bool twiste
     return text;
 }
 
-/// The shape as the user of this chip writes it: with the chip's axes, or all when it has more.
+/// Returns the shape as the user of this chip writes it: with the chip's axes, or more if it uses
+/// more.
 std::string written(const ChipSpec& chip, const Point& shape) {
     int dimensions = chip.torus_dimensions.value;
     for (int axis = dimensions; axis < kAxes; ++axis) {

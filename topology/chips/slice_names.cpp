@@ -15,16 +15,6 @@
 namespace podsim::topology {
 namespace {
 
-constexpr std::array<ChipAlias, 9> kAliases{{{"v4", "v4p"},
-                                             {"v5lite", "v5e"},
-                                             {"v5litepod", "v5e"},
-                                             {"v5-lite", "v5e"},
-                                             {"trillium", "v6e"},
-                                             {"v6", "v6e"},
-                                             {"ironwood", "tpu7x"},
-                                             {"v7x", "tpu7x"},
-                                             {"7x", "tpu7x"}}};
-
 constexpr int kMostNumber = 1 << 20;
 
 int chips_in(const Point& shape) {
@@ -35,7 +25,7 @@ int sum(const Point& shape) {
     return shape[0] + shape[1] + shape[2];
 }
 
-/// Every shape that may be a default, short axes first.
+/// Returns every shape that may be a default, short axes first.
 std::vector<Point> defaults(const ChipSpec& chip) {
     const int most = chips_in(chip.pod_shape.value);
     std::vector<Point> shapes;
@@ -76,13 +66,22 @@ std::vector<Point> defaults(const ChipSpec& chip) {
 }  // namespace
 
 std::span<const ChipAlias> chip_aliases() {
-    return kAliases;
+    static const std::vector<ChipAlias> all = [] {
+        std::vector<ChipAlias> aliases;
+        for (const ChipSpec& chip : chip_catalogue()) {
+            for (const std::string& alias : chip.aliases) {
+                aliases.push_back({alias, chip.name});
+            }
+        }
+        return aliases;
+    }();
+    return all;
 }
 
 bool is_slice_name(std::string_view text) {
     const std::size_t dash = text.rfind('-');
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    // 4x-4 is meant for a shape.
+    // A text such as 4x-4 is meant as a shape.
     if (dash == std::string_view::npos || dash == 0 || dash + 1 == text.size() ||
         is_digit(text.front())) {
         return false;

@@ -20,7 +20,7 @@ using FlowGraph = boost::adjacency_list<
 
 constexpr int kFar = std::numeric_limits<int>::max() / 2;
 
-/// Adds one more way of least length to those whose arcs are `used`; false when there is none.
+/// Adds one more shortest path to those whose arcs are `used`. Returns false if there is none.
 bool augment(int nodes, std::span<const Arc> arcs, int source, int sink, std::vector<bool>& used) {
     // Bellman-Ford with a queue: an arc in use can be given back, at the cost of -1.
     std::vector<std::vector<int>> at(static_cast<std::size_t>(nodes));
@@ -62,7 +62,7 @@ bool augment(int nodes, std::span<const Arc> arcs, int source, int sink, std::ve
     return true;
 }
 
-/// The arcs in use, as ways. They hold no cycle: their number is least.
+/// Returns the arcs in use as paths. They hold no cycle, since their number is minimal.
 std::vector<Way> ways_of(int nodes, std::span<const Arc> arcs, int source, int sink,
                          const std::vector<bool>& used) {
     std::vector<std::vector<int>> out(static_cast<std::size_t>(nodes));

@@ -13,10 +13,10 @@
 namespace podsim::topology {
 namespace {
 
-/// Inches from chip to chip, and from one layer of z or one slice to the next.
+/// Distance in inches from chip to chip, and from one layer of z or one slice to the next.
 constexpr double kChipsApart = 2.4;
 constexpr double kLayersApart = 1.0;
-/// Lines bend round boxes up to here; beyond, that takes Graphviz minutes.
+/// Lines bend round boxes up to this size; beyond it Graphviz takes minutes.
 constexpr int kMostChipsWithBentLines = 64;
 
 struct Spot {
@@ -24,7 +24,8 @@ struct Spot {
     double up = 0;
 };
 
-/// x goes down, y to the right; layers of z stand side by side, slices further to the right.
+/// Returns the position of a chip: x goes down, y to the right. Layers of z stand side by side,
+/// slices further to the right.
 Spot spot_of(const Places& places, int place) {
     const Point at = places.point(place);
     const double layer = places.chips.length(1) * kChipsApart + kLayersApart;
@@ -47,7 +48,7 @@ const char* colour_of(const LinkKind& kind) {
     return kind.name.back() == 'x' ? "red3" : kind.name.back() == 'y' ? "green4" : "blue3";
 }
 
-/// `90 GB/s each way`.
+/// Returns a text such as `90 GB/s each way`.
 std::string rate_text(const LinkKind& kind) {
     return fmt::format("{:.4g} GB/s{}", kind.rate.value.value() / 1e9,
                        kind.rate_is_of_pair ? " in all" : " each way");
@@ -80,7 +81,7 @@ private:
         rightmost_ = std::max(rightmost_, spot.right);
     }
 
-    /// A box around every host, its chips and their HBM.
+    /// Draws a box around every host, its chips and their HBM.
     void draw_hosts() {
         const Places& places = record(machine_).places;
         for (int number = 0; number < count_of(machine_, VertexKind::host); ++number) {
@@ -119,7 +120,7 @@ private:
         }
     }
 
-    /// A pair once, by the link towards higher coordinates or to the later vertex.
+    /// True for one link of each pair: the one towards higher coordinates or to the later vertex.
     [[nodiscard]] bool stands_for_pair(const Edge& link) const {
         const Vertex from = source(link, machine_);
         const Vertex to = target(link, machine_);
@@ -128,7 +129,7 @@ private:
         return of_torus ? direction_of(machine_[link].kind) > 0 : from < to;
     }
 
-    /// Whether a link of the torus leads past the end of its axis.
+    /// True if a link of the torus leads past the end of its axis.
     [[nodiscard]] bool wraps(const Edge& link) const {
         if (kind_of(machine_, link).link_class != LinkClass::ici) {
             return false;

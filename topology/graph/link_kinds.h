@@ -1,7 +1,8 @@
-// The kinds of links of a machine: what class they are of, how fast, how late, and who says so.
+// The kinds of links of a machine, with their class, rate, latency and sources.
 //
-// A machine of slices has the kinds below, numbered as the ports of a chip: six of the torus, then those
-// between the chip and its host, between its host and the network, and between the chip and its HBM.
+// A machine of slices has the kinds below, numbered as the ports of a chip. Six are of the torus.
+// The others lie between the chip and its host, between its host and the network, and between the
+// chip and its HBM.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@
 
 namespace podsim::topology {
 
-/// From the nearest to the farthest.
+/// Classes of links, from the nearest to the farthest.
 enum class LinkClass : std::uint8_t { hbm, ici, pcie, dcn };
 inline constexpr std::size_t kLinkClasses = 4;
 
-/// `hbm`, `ici`, `pcie`, `dcn`.
+/// Returns `hbm`, `ici`, `pcie` or `dcn`.
 std::string_view to_string(LinkClass link_class);
 
 struct LinkKind {
@@ -28,11 +29,12 @@ struct LinkKind {
     std::string name;
     Sourced<sim::BytesPerSecond> rate;  ///< of one directed link
     Sourced<sim::Seconds> latency;
-    /// The two links of a pair share the rate (an HBM reads or writes so many bytes together).
+    /// True: the two links of a pair share the rate (it bounds an HBM's reads plus writes).
     bool rate_is_of_pair = false;
 };
 
-/// The kind of the torus's links along `axis` in `direction` (+1 or -1): 2 axis, or 2 axis + 1.
+/// Returns the kind of the torus's links along `axis` in `direction` (+1 or -1): 2 axis, or 2 axis
+/// + 1.
 constexpr std::uint32_t port_of(int axis, int direction) {
     return static_cast<std::uint32_t>(2 * axis + (direction < 0 ? 1 : 0));
 }
@@ -52,12 +54,12 @@ inline constexpr std::uint32_t kHbmRead = 10;
 inline constexpr std::uint32_t kHbmWrite = 11;
 inline constexpr std::size_t kLinkKinds = 12;
 
-/// Those kinds at the chip's rates. The network's latency is counted once, on the way out to it; a host's
-/// share of the network is its rate / `oversubscription`.
+/// Returns those kinds at the chip's rates. The network's latency is counted once, on the link out
+/// to it. A host's rate to the network is divided by `oversubscription`.
 std::vector<LinkKind> link_kinds(const ChipSpec& chip, IciRates rates = IciRates::book,
                                  double oversubscription = 1);
 
-/// Those kinds without rates, where only the shape of the machine matters.
+/// Returns those kinds without rates, for callers that only need the shape of the machine.
 std::vector<LinkKind> link_kinds();
 
 }  // namespace podsim::topology

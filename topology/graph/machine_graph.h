@@ -1,11 +1,11 @@
-// A machine as a graph for Boost.Graph: chips, their HBM, hosts and networks are vertices, directed links
-// are edges, of whatever shape the machine is.
+// A machine of any shape as a graph for Boost.Graph: chips, their HBM, hosts and networks are
+// vertices, directed links are edges.
 //
-// Stored in compressed rows (boost::compressed_sparse_row_graph, 5 bytes a link and 8 a vertex): the graph
-// models VertexListGraph, IncidenceGraph, AdjacencyGraph and EdgeListGraph (asserted in
-// machine_graph.cpp). Vertices of one kind stand in a row, chips first, so that a chip's vertex is its
-// number. A host is its processor and its memory in one, since nothing is published of the way between them.
-// Parts of the graph are views of it: boost::filtered_graph with LinksOf or LiveLinks.
+// It is stored in compressed rows (boost::compressed_sparse_row_graph, 5 bytes a link and 8 a
+// vertex). The graph models VertexListGraph, IncidenceGraph, AdjacencyGraph and EdgeListGraph
+// (asserted in machine_graph.cpp). Vertices of one kind are contiguous, chips first, so that a
+// chip's vertex is its number. A host is processor and memory in one, since no data on the path
+// between them is published. Subgraphs are views: boost::filtered_graph with LinksOf or LiveLinks.
 #pragma once
 
 #include <array>
@@ -28,25 +28,27 @@ enum class VertexKind : std::uint8_t {
     chip,
     hbm,
     host,
-    fabric,  ///< a switch, or a network that is not looked into: what joins its ports
+    /// A switch, or a network without internal structure, that joins its ports.
+    fabric,
 };
 inline constexpr std::size_t kVertexKinds = 4;
 
 struct MachineVertex {
     VertexKind kind{};
-    std::uint32_t number = 0;  ///< among the vertices of its kind
+    std::uint32_t number = 0;  ///< index among the vertices of its kind
 };
 
 struct MachineLink {
     std::uint8_t kind = 0;  ///< row of MachineRecord::kinds
 };
 
-/// What is true of the machine as a whole.
+/// Properties of the machine as a whole.
 struct MachineRecord {
     std::vector<LinkKind> kinds;
-    Places places;  ///< of the chips; of a machine without a torus one place, which says nothing
-    std::array<std::uint32_t, kVertexKinds> first{};  ///< vertex of each kind
-    std::array<std::uint32_t, kVertexKinds> count{};  ///< vertices of each kind
+    /// Places of the chips; a single meaningless place if the machine has no torus.
+    Places places;
+    std::array<std::uint32_t, kVertexKinds> first{};  ///< [kind]: first vertex
+    std::array<std::uint32_t, kVertexKinds> count{};  ///< [kind]: number of vertices
 };
 
 using MachineGraph =
@@ -89,7 +91,7 @@ constexpr LinkClasses only(LinkClass link_class) {
 }
 inline constexpr LinkClasses kAllClasses = (1U << kLinkClasses) - 1;
 
-/// Keeps the links of some classes (a predicate of boost::filtered_graph).
+/// A predicate of boost::filtered_graph that keeps the links of the given classes.
 struct LinksOf {
     const MachineGraph* graph = nullptr;
     LinkClasses classes = kAllClasses;
@@ -99,7 +101,8 @@ struct LinksOf {
     }
 };
 
-/// Keeps the links of the torus but those that are dead in the first slices, as many as `dead` has.
+/// A predicate that keeps the links of the torus, except for dead ones. `dead` covers the first
+/// slices, as many as it has.
 struct LiveLinks {
     const MachineGraph* graph = nullptr;
     const DeadLinks* dead = nullptr;
@@ -120,13 +123,14 @@ class MachineBuilder {
 public:
     explicit MachineBuilder(std::vector<LinkKind> kinds) { record_.kinds = std::move(kinds); }
 
-    /// All vertices of that kind, once; chips before all others. The first of them.
+    /// Adds all vertices of that kind; called once per kind, for chips before all others. Returns
+    /// the first.
     Vertex add(VertexKind kind, int count);
     void link(Vertex from, Vertex to, std::uint32_t kind) {
         ends_.emplace_back(from, to);
         links_.push_back({static_cast<std::uint8_t>(kind)});
     }
-    /// Links leave a vertex in the order in which they were given.
+    /// Builds the graph. Links leave a vertex in the order in which they were added.
     MachineGraph build(const Places& places = {});
 
 private:
@@ -136,16 +140,17 @@ private:
     std::vector<MachineLink> links_;
 };
 
-/// Slices: chips at `places`, two directed ICI links along each axis (the edge of an unwrapped axis lacks one;
-/// a wrapped axis of length 2 has parallel links), an HBM and a host each by links both ways, every host joined
-/// to one network that all slices share. `host_shape` as Hosts takes it, `kinds` as link_kinds() has them.
+/// Returns the graph of slices: chips at `places`, with two directed ICI links along each axis (the
+/// edge of an unwrapped axis lacks one; a wrapped axis of length 2 has parallel links). Each chip
+/// has links in both directions to its HBM and to its host. Every host is joined to one network
+/// that all slices share. `host_shape` is as for Hosts, `kinds` as from link_kinds().
 MachineGraph machine_graph(const Places& places, const Point& host_shape,
                            std::vector<LinkKind> kinds);
 
-/// The chips and their ICI links alone, without rates.
+/// Returns the graph of the chips and their ICI links alone, without rates.
 MachineGraph torus_graph(const Lattice& slice);
 
-/// Where the chip's link of that kind leads; nothing where it has none.
+/// Returns the chip at the other end of the chip's link of that kind; nullopt if it has none.
 std::optional<int> neighbour(const MachineGraph& graph, int chip, std::uint32_t ici_port);
 
 }  // namespace podsim::topology

@@ -16,20 +16,21 @@ namespace {
 
 constexpr std::uint32_t kNoVertex = 0xffffffff;
 
-/// From the links of one class to all, each set with the next farther class.
+/// Sets of classes, from the nearest class alone to all; each adds the next farther class.
 constexpr std::array<LinkClasses, kLinkClasses> kNearestFirst{0b1, 0b11, 0b111, 0b1111};
 
 bool is_chip(const MachineGraph& graph, Vertex vertex) {
     return graph[vertex].kind == VertexKind::chip;
 }
 
-/// Of a link's ends the one that it belongs to: the chip before the host, the host before the network.
+/// True if the link belongs to its target: links belong to the chip before the host, to the host
+/// before the network.
 bool belongs_to_target(const MachineGraph& graph, Vertex from, Vertex to) {
     return graph[to].kind < graph[from].kind;
 }
 
-/// Where, along a way, the chip stands by which the vertex at `at` is known: itself, or for a host the chip next to
-/// it on its own side of the network.
+/// Returns the position on the path of the chip that identifies the vertex at `at`: the vertex
+/// itself or, for a host, the chip next to it on its own side of the network.
 std::size_t chip_beside(const MachineGraph& graph, const std::vector<Vertex>& way, std::size_t at,
                         bool past_network) {
     while (!is_chip(graph, way[at])) {
@@ -38,7 +39,7 @@ std::size_t chip_beside(const MachineGraph& graph, const std::vector<Vertex>& wa
     return at;
 }
 
-/// The links of a way through the graph, counted from the chips at its ends.
+/// Returns the links of a path through the graph, counted from the chips at its ends.
 MachineRoute links_along(const MachineGraph& graph, const std::vector<Vertex>& way,
                          const std::vector<std::uint8_t>& kinds) {
     const Places& places = record(graph).places;

@@ -13,7 +13,8 @@ MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip, const De
         totals.hosts += kind == VertexKind::host ? 1 : 0;
         hbms += kind == VertexKind::hbm ? 1 : 0;
     }
-    // Links are counted by kind, so that rates are multiplied, not added up with an error each.
+    // Counts links by kind, so that rates are multiplied: a sum would add a rounding error for each
+    // link.
     std::array<std::int64_t, kLinkKinds> of_kind{};
     const LiveLinks lives{&machine, &dead};
     BGL_FORALL_EDGES(link, machine, MachineGraph) {

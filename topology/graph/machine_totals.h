@@ -1,4 +1,4 @@
-// What a machine holds altogether: chips and their rates, links by class.
+// Totals of a machine: chips and their rates, links by class.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ namespace podsim::topology {
 /// The directed links of one class.
 struct ClassTotals {
     std::int64_t links = 0;
-    sim::BytesPerSecond rate;  ///< all together; what a pair shares counts once
+    /// Sum over all links; a rate that a pair shares counts once.
+    sim::BytesPerSecond rate;
 
     friend bool operator==(const ClassTotals&, const ClassTotals&) = default;
 };
@@ -33,7 +34,7 @@ struct MachineTotals {
     }
 };
 
-/// Counted over the vertices and links of a machine of such chips, those that are dead left out.
+/// Sums over the vertices and links of a machine of these chips, without the dead ones.
 MachineTotals totals(const MachineGraph& machine, const ChipSpec& chip, const DeadLinks& dead = {});
 
 }  // namespace podsim::topology

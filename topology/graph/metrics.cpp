@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kNotReached = -1;
 
-/// The machine without dead links, and without all that is not of the torus.
+/// The machine's torus without its dead links.
 using Torus = boost::filtered_graph<MachineGraph, LiveLinks>;
 
-/// Hops to every vertex.
+/// Returns the hops to every vertex.
 std::vector<int> hops_from(int chip, const Torus& torus) {
     std::vector<int> hops(num_vertices(torus), kNotReached);
     hops[static_cast<std::size_t>(chip)] = 0;
@@ -40,7 +40,8 @@ void add_from(int chip, const Torus& torus, Distances& total) {
     }
 }
 
-/// A translation along a wrapped axis maps the slice onto itself: searches start where it is 0.
+/// True if searches start at the chip. A translation along a wrapped axis maps the slice onto
+/// itself, so the coordinate there must be 0.
 bool is_source(const Lattice& slice, int chip) {
     const Point at = slice.point(chip);
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -51,7 +52,8 @@ bool is_source(const Lattice& slice, int chip) {
     return true;
 }
 
-/// Undirected links between the halves of an axis of even length, the first of which begins at `first`.
+/// Returns the undirected links between the halves of an axis of even length; the first half begins
+/// at `first`.
 int links_across(const Torus& torus, const Lattice& slice, std::size_t axis, int first) {
     const int length = slice.lengths[axis];
     const auto upper = [&](Vertex chip) {
@@ -66,7 +68,7 @@ int links_across(const Torus& torus, const Lattice& slice, std::size_t axis, int
     return directed / 2;
 }
 
-/// The distances within one slice, and how many chips its largest connected part has.
+/// Returns the distances within one slice, and sets the size of its largest connected component.
 Distances distances_with_dead_links(const Lattice& slice, const DeadLinks& dead,
                                     int& largest_part) {
     const MachineGraph graph = torus_graph(slice);
@@ -121,7 +123,7 @@ TopologyMetrics measure(const MachineGraph& machine, const DeadLinks& dead) {
     TopologyMetrics metrics;
     metrics.chips = count_of(machine, VertexKind::chip);
     metrics.hosts = count_of(machine, VertexKind::host);
-    // num_edges of a filtered graph counts what is filtered out, too.
+    // num_edges of a filtered graph also counts the edges that are filtered out.
     const auto [first, last] = edges(torus);
     metrics.ici_links = static_cast<int>(std::distance(first, last) / 2);
     metrics.wrapped = slice.wrapped;
@@ -137,7 +139,7 @@ TopologyMetrics measure(const MachineGraph& machine, const DeadLinks& dead) {
     metrics.chips_cut_off = slice.size() - largest_part;
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         if (slice.lengths[axis] % 2 == 0) {
-            // With all links alive every cut of a wrapped axis has as many.
+            // If all links are alive, every cut of a wrapped axis has as many.
             const bool unlike = slice.wrapped[axis] && dead.axes() != 0;
             for (int cut = 0; cut < (unlike ? slice.lengths[axis] / 2 : 1); ++cut) {
                 const int links = links_across(torus, slice, axis, cut);

@@ -1,9 +1,9 @@
-// What the shape of a machine says about its slices before any traffic: links, distances, bisection.
+// Metrics of a machine's slices without traffic: links, distances, bisection.
 //
-// Distances are shortest paths in hops, by breadth-first search over the ICI links (Boost.Graph). One
-// source stands for all that a translation along a wrapped axis reaches; on a slice without twist
-// distances add up over axes, so that an unwrapped axis costs a search of its own length only. Dead links
-// leave no such short cuts.
+// Distances are shortest paths in hops, by breadth-first search over the ICI links (Boost.Graph).
+// One source stands for all that a translation along a wrapped axis reaches. On a slice without
+// twist, distances add up over axes, so an unwrapped axis costs only a search of its own length.
+// Dead links rule out these shortcuts.
 #pragma once
 
 #include <array>
@@ -16,24 +16,26 @@
 
 namespace podsim::topology {
 
-/// Of all slices, but for distances and bisection, which are those of one.
+/// Metrics of all slices together; distances and bisection are those of one slice.
 struct TopologyMetrics {
     int chips = 0;
     int hosts = 0;
-    int ici_links =
-        0;  ///< undirected: a cable with its two directions counts once; dead ones do not
+    /// Undirected: a cable with its two directions counts once. Dead links do not count.
+    int ici_links = 0;
     std::array<bool, kAxes> wrapped{};
-    int diameter_hops = 0;  ///< the largest distance between two chips that reach each other
-    double mean_hops = 0;   ///< over the ordered pairs that do, a chip and itself included
-    /// Undirected ICI links between the halves of the slice, the least over the planes that cut one
-    /// axis in equal halves; nothing when no axis has an even length.
+    int diameter_hops = 0;  ///< largest distance between connected chips
+    /// Mean over the ordered pairs of connected chips, a chip and itself included.
+    double mean_hops = 0;
+    /// Undirected ICI links between the halves of the slice: the minimum over the planes that cut
+    /// one axis in equal halves; nullopt if no axis has an even length.
     std::optional<int> bisection_links;
-    int chips_cut_off = 0;  ///< by dead links: those outside the largest part that hangs together
+    /// Chips that dead links cut off: those outside the largest connected component.
+    int chips_cut_off = 0;
 
     friend bool operator==(const TopologyMetrics&, const TopologyMetrics&) = default;
 };
 
-/// `dead`: links of the first slice (Places of one slice) that carry nothing.
+/// Measures the machine. `dead` holds the dead links of the first slice (Places of one slice).
 TopologyMetrics measure(const MachineGraph& machine, const DeadLinks& dead = {});
 
 /// Distances over all ordered pairs of chips that reach each other.
@@ -45,9 +47,11 @@ struct Distances {
     friend bool operator==(const Distances&, const Distances&) = default;
 };
 
-/// Distances by search on the whole slice, from every chip that no translation maps onto another source.
+/// Returns the distances by search on the whole slice, from every chip that no translation maps
+/// onto another source.
 Distances distances_by_search(const Lattice& slice);
-/// Distances by search on each axis alone; for lattices without twist, where distances add up over axes.
+/// Returns the distances by search on each axis alone, for lattices without twist: there distances
+/// add up over axes.
 Distances distances_by_axes(const Lattice& slice);
 
 }  // namespace podsim::topology

@@ -1,4 +1,4 @@
-// Disjoint spanning trees (flow.h).
+// Computes disjoint spanning trees (flow.h).
 #include <algorithm>
 
 #include "topology/graph/flow.h"
@@ -20,7 +20,7 @@ public:
             out_[static_cast<std::size_t>(arcs[a].from)].push_back(static_cast<int>(a));
             in_[static_cast<std::size_t>(arcs[a].to)].push_back(static_cast<int>(a));
         }
-        // Ways back to the root are looked for along the arcs that come from nearer to it.
+        // Paths back to the root are searched along the arcs from nodes nearer to it first.
         std::vector<int> distance(out_.size(), nodes);
         std::vector<int> queue{root};
         distance[static_cast<std::size_t>(root)] = 0;
@@ -41,7 +41,7 @@ public:
         }
     }
 
-    /// Whether that many disjoint ways of arcs that are left lead to the node.
+    /// True if `ways` disjoint paths of remaining arcs lead to the node.
     bool reached(int node, int ways) {
         bool all = true;
         for (int way = 0; way < ways && all; ++way) {
@@ -54,7 +54,7 @@ public:
         return all;
     }
 
-    /// A tree that leaves `after` disjoint ways to every node.
+    /// Returns a tree that leaves `after` disjoint paths to every node.
     SpanningTree grow(int after) {
         SpanningTree tree(out_.size(), -1);
         std::vector<int> queue = out_[static_cast<std::size_t>(root_)];
@@ -66,7 +66,7 @@ public:
             }
             left_[arc] = false;
             if (!reached(head, after)) {
-                left_[arc] = true;  // nor will it be later: arcs only go
+                left_[arc] = true;  // final: arcs are only removed
                 continue;
             }
             tree[static_cast<std::size_t>(head)] = static_cast<int>(arc);
@@ -79,11 +79,13 @@ public:
 private:
     struct Visit {
         int node = 0;
-        std::size_t next = 0;  ///< incoming arcs tried, then outgoing ones
-        int by = -1;           ///< the arc that led here
+        /// Number of incoming arcs tried, then of outgoing ones.
+        std::size_t next = 0;
+        int by = -1;  ///< the arc that led here
     };
 
-    /// One more way to the node, walked backwards depth first; arcs of earlier ways can be given back.
+    /// Finds one more path to the node, backwards and depth first; arcs of earlier paths can be
+    /// given back.
     bool find_way(int node) {
         ++stamp_;
         std::vector<Visit> stack{{node, 0, -1}};

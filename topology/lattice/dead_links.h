@@ -1,4 +1,4 @@
-// Links of the torus that carry nothing, both ways.
+// Dead links of the torus, which carry nothing in either direction.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ public:
 
     [[nodiscard]] const Places& places() const { return places_; }
 
-    /// The link from a place towards higher coordinates along an axis.
+    /// Adds the link from a place towards higher coordinates along an axis.
     void add(int place, int axis) {
         dead_[slot(place, axis)] = true;
         axes_ |= 1U << axis;
@@ -25,10 +25,11 @@ public:
     /// Axes with dead links: bit a for axis a.
     [[nodiscard]] unsigned axes() const { return axes_; }
 
-    /// Whether the link that leaves a place along `axis` in `direction` (+1, -1) is dead or missing.
+    /// True if the link that leaves a place along `axis` in `direction` (+1, -1) is dead or
+    /// missing.
     [[nodiscard]] bool blocked(int place, int axis, int direction) const;
 
-    /// The place one link further; nothing beyond an edge.
+    /// Returns the place one link further; nullopt beyond an edge.
     [[nodiscard]] std::optional<int> next(int place, int axis, int direction) const;
 
 private:

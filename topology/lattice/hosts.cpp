@@ -47,7 +47,7 @@ void check_host(const Point& host_shape, const Point& pod_shape, int dimensions)
     double least_ratio = 0;
     do {
         Point divisors{};
-        double ratio = 1;  // the product of the factors by which the lengths are off
+        double ratio = 1;  // product of the factors by which the lengths differ
         for (std::size_t axis = 0; axis < kAxes; ++axis) {
             const int wanted = host_shape[axis];
             const int length = pod_shape[turn[axis]];

@@ -1,16 +1,16 @@
 // The places of a run: the chips of one lattice, in each of several slices.
 //
-// Slices are joined by the data-centre network, where every slice is as near to every other, so that
-// there is no lattice between them: a displacement between slices is a number of ranks within a
-// factor of the slices (SliceFactor), counted round.
+// The data-centre network joins the slices. Every slice is equally near to every other, so there is
+// no lattice between them. A displacement between slices is a number of ranks within a factor of
+// the slices (SliceFactor), counted cyclically.
 #pragma once
 
 #include "topology/lattice/lattice.h"
 
 namespace podsim::topology {
 
-/// Of the slices, those that are `stride` apart, `length` of them: the slices s, s + stride, ...,
-/// s + (length - 1) stride. Length 1: the chip's own slice alone.
+/// A factor of the slices: `length` slices that are `stride` apart, s, s + stride, ..., s + (length
+/// - 1) stride. Length 1 is the chip's own slice alone.
 struct SliceFactor {
     int stride = 1;
     int length = 1;
@@ -18,7 +18,7 @@ struct SliceFactor {
     friend bool operator==(const SliceFactor&, const SliceFactor&) = default;
 };
 
-/// The slice that is `ranks` members further round the factor.
+/// Returns the slice that is `ranks` members further in the factor, cyclically.
 constexpr int slice_at(const SliceFactor& factor, int slice, int ranks) {
     const int rank = slice / factor.stride % factor.length;
     const int next = ((rank + ranks) % factor.length + factor.length) % factor.length;
@@ -35,11 +35,11 @@ struct Places {
 
     [[nodiscard]] int size() const { return chips.size() * slices; }
 
-    /// Slice after slice, each numbered as its lattice is.
+    /// Numbers slice after slice, each in the order of its lattice.
     [[nodiscard]] int index(const Point& canonical_chip, int slice = 0) const {
         return slice * chips.size() + chips.index(canonical_chip);
     }
-    /// The chip of a place within its slice.
+    /// Returns the chip of a place within its slice.
     [[nodiscard]] Point point(int index) const { return chips.point(index % chips.size()); }
     [[nodiscard]] int slice_of(int index) const { return index / chips.size(); }
 

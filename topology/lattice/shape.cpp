@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMostChips = std::int64_t{1} << 20;
 
-/// A positive whole number that fills the text, or nothing.
+/// Returns the positive whole number that fills the text, or nullopt.
 std::optional<int> parse_length(std::string_view text) {
     int value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -6,7 +6,7 @@
 namespace podsim::topology {
 namespace {
 
-/// Whether the lattice is the same with its axes exchanged: displacements that are nothing stay so.
+/// True if the exchange preserves the lattice: displacements that equal zero still do.
 bool leaves(const Lattice& slice, const AxisExchange& exchange) {
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
         const std::size_t to = exchange.to[axis];

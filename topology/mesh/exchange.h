@@ -1,7 +1,8 @@
-// Axes of a slice that are alike, and meshes that differ by which of these is called x.
+// Axes of a slice that are alike, and meshes that differ only in the names of these axes.
 //
-// A slice is the same with two of its axes exchanged where they are of one length and wrap alike. A mesh and what such an exchange makes of it
-// are one plan: whatever breaks a tie by the order of axes has to begin from the same one of them.
+// A slice is unchanged by an exchange of two axes of equal length that wrap alike. A mesh and its
+// image under such an exchange are one plan. So every tie-break by the order of axes must start
+// from the same one of the two.
 #pragma once
 
 #include <array>
@@ -16,25 +17,27 @@
 namespace podsim::topology {
 
 struct AxisExchange {
-    std::array<std::size_t, kAxes> to{0, 1, 2};  ///< what lay along axis a lies along to[a]
+    std::array<std::size_t, kAxes> to{0, 1, 2};  ///< axis a becomes axis to[a]
 
-    /// Of a displacement or the lengths of a box.
+    /// Exchanges a displacement, or the lengths of a box.
     [[nodiscard]] Point of(const Point& point) const;
     [[nodiscard]] AxisExchange inverse() const;
 
     friend bool operator==(const AxisExchange&, const AxisExchange&) = default;
 };
 
-/// All that leave the slice as it is, but for that which exchanges nothing. `box`: of a host's chips, which stays as it is too;
-/// {1, 1, 1} where it does not matter.
+/// Returns all exchanges that preserve the slice, except for the identity. `box`: the chips of a
+/// host, which must be preserved too; {1, 1, 1} if it does not matter.
 std::vector<AxisExchange> exchanges_of(const Lattice& slice, const Point& box);
 
-/// What lies along a physical axis. Of axes that are alike the first is the least: that of most parts, then the first by the names
-/// of logical axes and their sizes.
+/// The factors along a physical axis. Among axes that are alike, the lowest comes first: the one
+/// with the most entries, then the first by names and sizes of logical axes.
 struct AxisContent {
-    /// From the smallest stride to the largest, no two neighbours of one logical axis: its name, and how many of its members.
+    /// Logical axes by name and number of members, from the smallest stride to the largest.
+    /// Neighbours differ in name.
     std::vector<std::pair<std::string, int>> parts;
-    std::vector<std::size_t> positions{};  ///< of each factor in its logical axis
+    /// Position of each factor in its logical axis.
+    std::vector<std::size_t> positions{};
 
     friend bool operator==(const AxisContent&, const AxisContent&) = default;
     friend std::strong_ordering operator<=>(const AxisContent& one, const AxisContent& other);

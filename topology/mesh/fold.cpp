@@ -14,7 +14,7 @@ bool covers(const std::vector<AxisFactor>& group, const Lattice& slice) {
     return members == slice.size();
 }
 
-/// One host, repeated: an axis that whole hosts do not fill keeps its length.
+/// Returns one host, repeated: an axis that whole hosts do not fill keeps its length.
 Lattice one_host(const Lattice& slice, const Point& host_box) {
     Lattice folded{.lengths = host_box, .wrapped = {true, true, true}, .wrap_shift = {}};
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
@@ -26,7 +26,7 @@ Lattice one_host(const Lattice& slice, const Point& host_box) {
     return folded;
 }
 
-/// Whether going round a twisted axis leads to the same place of a host.
+/// True if every route round a twisted axis leads to the same position in a host.
 bool keeps_places(const Lattice& slice, const Lattice& host) {
     return std::ranges::all_of(slice.wrap_shift, [&](const Point& shift) {
         return shift[0] % host.lengths[0] == 0 && shift[1] % host.lengths[1] == 0 &&

@@ -46,11 +46,11 @@ void check_divides(const AxisFactor& factor, const std::string& owner, const Lat
     }
 }
 
-/// Throws when factors of the axis (none of length 1, sorted by stride) overlap or do not line up.
+/// Throws if factors of the axis (none of length 1, sorted by stride) overlap or do not line up.
 void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) {
     for (std::size_t i = 1; i < factors.size(); ++i) {
         const OwnedFactor& before = factors[i - 1];
-        const int next = before.factor.stride * before.factor.length;  // the stride that comes next
+        const int next = before.factor.stride * before.factor.length;  // the stride that follows
         if (factors[i].factor.stride % next == 0) {
             continue;
         }
@@ -68,7 +68,7 @@ void check_apart(int axis, const std::vector<OwnedFactor>& factors, int length) 
     }
 }
 
-/// Throws when factors of the axis that do not overlap leave something of it unused.
+/// Throws if factors of the axis that do not overlap leave a factor of it unused.
 void check_complete(int axis, const std::vector<OwnedFactor>& factors, const Lattice& slice,
                     int slices, int mesh_size) {
     const int length = length_of(axis, slice, slices);
@@ -132,7 +132,7 @@ DeviceMesh::DeviceMesh(const Lattice& slice, std::vector<LogicalAxis> axes, int 
             }
         }
     }
-    // Overlaps first, on all axes: who writes one axis twice has often forgotten another.
+    // Overlaps first, on all axes: a user who writes one axis twice has often forgotten another.
     int mesh_size = 1;
     for (int axis = 0; axis <= kSliceAxis; ++axis) {
         auto& factors = by_axis[static_cast<std::size_t>(axis)];

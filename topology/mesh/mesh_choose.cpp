@@ -1,4 +1,4 @@
-// A device mesh from sizes alone.
+// Chooses a device mesh from sizes alone.
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
     if (product == chips) {
         return;
     }
-    // The one size that would mend it, for each axis where that is a whole number.
+    // For each axis, the one size that would correct the product, if it is a whole number.
     std::vector<std::string> mended;
     for (const auto& [name, size] : sizes) {
         const double others = product / size;
@@ -45,7 +45,7 @@ void check_sizes(const Lattice& slice, const Sizes& sizes, int slices) {
 
 namespace {
 
-/// The axes named, in that order, then the others as given.
+/// Returns the indices of the named axes, in that order, then the others as given.
 std::vector<std::size_t> turns(const Sizes& sizes, const std::vector<std::string>& named) {
     std::vector<std::size_t> order(sizes.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -71,8 +71,9 @@ void place_slices(Sizes& sizes, int slices, const std::vector<std::string>& firs
 
 namespace {
 
-/// How good it is to give `split` chips of each axis to one logical axis, `used` being the strides
-/// that are taken: whole axes before blocks, fewest axes, smallest strides; smaller is better.
+/// Returns the cost of giving `split` chips of each axis to one logical axis; smaller is better.
+/// `used` holds the strides that are taken. Whole axes go before blocks, then fewest axes, then
+/// smallest strides.
 std::tuple<bool, int, int> cost(const Lattice& slice, const Point& used, const Point& split) {
     bool blocks = false;
     int axes = 0;
@@ -87,8 +88,8 @@ std::tuple<bool, int, int> cost(const Lattice& slice, const Point& used, const P
     return {blocks, axes, strides};
 }
 
-/// The best way to place a size on what `used` leaves. Of equals, the one that takes more of x,
-/// then of y.
+/// Returns the best split of a size over the chips that `used` leaves. Ties go to the one that
+/// takes more of x, then of y.
 Point place(const Lattice& slice, const Point& used, int size) {
     std::optional<Point> best;
     const auto rest = [&](std::size_t axis) { return slice.lengths[axis] / used[axis]; };

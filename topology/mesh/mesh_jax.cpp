@@ -1,4 +1,4 @@
-// A device mesh from sizes, as JAX's create_device_mesh maps it.
+// Maps sizes to a device mesh as JAX's create_device_mesh does.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -16,14 +16,15 @@ namespace {
 /// Sets of physical axes (bit a: axis a), in the order in which they are tried.
 constexpr std::array kAxisSets{7U, 3U, 5U, 6U, 1U, 2U, 4U};
 
-/// What each logical axis takes of x, y, z.
+/// [logical axis]: its numbers of chips along x, y, z.
 using Shares = std::vector<Point>;
 
 int product(const Point& point) {
     return point[0] * point[1] * point[2];
 }
 
-/// Whole axes for every logical axis, the last first; or the index of one that finds none.
+/// Assigns whole axes to every logical axis, the last first. Returns the index of an axis that
+/// finds none.
 std::optional<std::size_t> take_whole_axes(const Lattice& slice, const Sizes& sizes, Shares& shares,
                                            unsigned& taken) {
     for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -50,8 +51,9 @@ std::optional<std::size_t> take_whole_axes(const Lattice& slice, const Sizes& si
     return std::nullopt;
 }
 
-/// How good a share is where `used` chips of each axis are taken; larger is better. Of equals JAX's code (_prefer_first_logical_axis_assignment,
-/// jax-ml/jax @cec06d1) takes the one with more on axes that are taken already, `> 1`; the comment above it says the reverse.
+/// Returns the merit of a share if `used` chips of each axis are taken; larger is better. Among
+/// equals JAX's code (_prefer_first_logical_axis_assignment, jax-ml/jax @cec06d1) takes the one
+/// with more on axes that are taken already, `> 1`; the comment above it says the reverse.
 std::tuple<int, int, int, Point> merit(const Lattice& slice, const Point& used,
                                        const Point& share) {
     int in_whole_axes = 1;
@@ -101,7 +103,8 @@ void split_axes(const Lattice& slice, const Sizes& sizes, Shares& shares) {
     }
 }
 
-/// Chips along x, then y, then z, the last logical axis the fastest: of lengths and sizes that are powers of two.
+/// Assigns chips along x, then y, then z, with the last logical axis fastest. All lengths and sizes
+/// are powers of two.
 void count_off(const Lattice& slice, const Sizes& sizes, Shares& shares) {
     Point left = slice.lengths;
     for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -155,7 +158,7 @@ DeviceMesh map_mesh_as_jax(const Lattice& slice,
         }
         split_axes(slice, sizes, shares);
     }
-    // Along a physical axis the later logical axis is the nearer neighbourhood.
+    // Along a physical axis the later logical axis has the nearer neighbours.
     Point stride{1, 1, 1};
     for (std::size_t i = sizes.size(); i-- > 0;) {
         for (int n = 0; n < kAxes; ++n) {

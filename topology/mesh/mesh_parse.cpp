@@ -24,7 +24,7 @@ std::vector<int> divisors(int n) {
     return result;
 }
 
-/// `allowed: 1, 2, 4, 8; nearest: 4` (of two equally near the lower).
+/// Returns `allowed: 1, 2, 4, 8; nearest: 4`; of two equally near ones, the lower.
 std::string allowed_divisors(int n, int wanted) {
     const std::vector<int> allowed = divisors(n);
     int nearest = allowed.front();
@@ -36,8 +36,8 @@ std::string allowed_divisors(int n, int wanted) {
     return fmt::format("allowed: {}; nearest: {}", fmt::join(allowed, ", "), nearest);
 }
 
-/// Takes `sign` and a positive number from the start of `rest`; 0 when `rest` does not start with
-/// `sign`.
+/// Takes `sign` and a positive number from the start of `rest`; returns 0 if `rest` does not start
+/// with `sign`.
 int take_number(std::string_view& rest, char sign, std::string_view text) {
     if (rest.empty() || rest.front() != sign) {
         return 0;

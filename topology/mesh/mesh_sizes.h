@@ -1,4 +1,4 @@
-// What the mappings of a mesh of sizes share. Private to the folder.
+// Functions that the mappings of sizes to a mesh share. Private to the folder.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@ namespace podsim::topology {
 
 using Sizes = std::vector<std::pair<std::string, int>>;
 
-/// Throws sim::InputError when the sizes do not multiply to the chips of all slices, or one is below 1.
+/// Throws sim::InputError if the sizes do not multiply to the chips of all slices, or one is below
+/// 1.
 void check_sizes(const Lattice& slice, const Sizes& sizes, int slices);
 
-/// Gives the slices to axes: those of the names in `first` first, in that order, then the others as given. Divides
-/// `sizes` by what they take and adds the factors to `axes`.
+/// Assigns the slices to axes: first those named in `first`, in that order, then the others as
+/// given. Divides `sizes` by the assigned slices and adds the factors to `axes`.
 void place_slices(Sizes& sizes, int slices, const std::vector<std::string>& first,
                   std::vector<LogicalAxis>& axes);
 

@@ -1,28 +1,26 @@
 // Small slices, whose chips JAX orders itself.
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "topology/chips/chip.h"
 #include "topology/mesh/mesh.h"
 
 namespace podsim::topology {
 namespace {
 
-/// Chips counted along x, then y, then z, in JAX's order.
+/// Returns the numbers of the chips, counted along x, then y, then z, in JAX's order.
 std::vector<int> numbers(std::string_view chip, const Point& lengths) {
-    const int chips = lengths[0] * lengths[1] * lengths[2];
-    if (chip == "v5p" && lengths == Point{2, 2, 2}) {
-        return {0, 1, 3, 2, 6, 7, 5, 4};
+    for (const ChipSpec& each : chip_catalogue()) {
+        const auto found = std::ranges::find(each.jax_order, lengths, &JaxOrder::shape);
+        if (each.name == chip && found != each.jax_order.end()) {
+            return found->numbers;
+        }
     }
-    if ((chip != "v5e" && chip != "v6e") || lengths[2] > 1) {
-        return {};
-    }
-    if (lengths == Point{2, 2, 1}) {
-        return {0, 1, 3, 2};
-    }
-    return chips == 8 ? std::vector{0, 1, 2, 3, 7, 6, 5, 4} : std::vector<int>{};
+    return {};
 }
 
-/// Of an axis within a slice.
+/// Returns the number of an axis' members within a slice.
 int size_within(const LogicalAxis& axis) {
     int size = 1;
     for (const AxisFactor& factor : axis.factors) {
@@ -47,7 +45,7 @@ std::vector<std::string> unlike_jax(const DeviceMesh& mesh, const Lattice& slice
                                     std::string_view chip) {
     const std::vector<Point> order = jax_order(chip, slice);
     std::vector<std::string> unlike;
-    int stride = static_cast<int>(order.size());  // places in JAX's order from member to member
+    int stride = static_cast<int>(order.size());  // distance of members in JAX's order
     for (const LogicalAxis& axis : mesh.axes()) {
         const int size = size_within(axis);
         stride /= size;
@@ -57,7 +55,7 @@ std::vector<std::string> unlike_jax(const DeviceMesh& mesh, const Lattice& slice
                 others.push_back(other.name);
             }
         }
-        // Members of one group here, and there.
+        // [group here]: its members' groups in JAX.
         std::map<int, std::set<int>> groups;
         for (std::size_t place = 0; place < order.size(); ++place) {
             const int at = static_cast<int>(place);

@@ -55,7 +55,7 @@ double bits_to_bytes(double elements, int bits) {
     return elements * bits / kBitsOfByte;
 }
 
-/// What an element takes in memory; 0 of what has no bytes.
+/// Returns the bits of an element in memory; 0 if it has no bytes.
 int stored_bits(const Shape& array) {
     if (array.layout.element_bits > 0) {
         return array.layout.element_bits;
@@ -64,7 +64,8 @@ int stored_bits(const Shape& array) {
     return bits > 0 ? std::max(bits, kBitsOfByte) : 0;
 }
 
-/// Dimensions as they lie in memory, major to minor, padded to the first tile. False where one leaves the range.
+/// Appends the dimensions as in memory, major to minor, padded to the first tile. Returns false if
+/// one overflows.
 bool lay_out(const Shape& array, std::vector<std::int64_t>& physical) {
     const Layout& layout = array.layout;
     for (std::size_t i = array.dims.size(); i-- > 0;) {
@@ -88,7 +89,8 @@ bool lay_out(const Shape& array, std::vector<std::int64_t>& physical) {
     return true;
 }
 
-/// Elements of which each takes so many bytes, as a whole number of 64 bits; nothing beyond. Where one dimension is 0 there are none.
+/// Returns the number of elements, 0 if one dimension is 0; nothing if their bytes overflow 64
+/// bits.
 std::optional<double> counted(const std::vector<std::int64_t>& dims, std::int64_t bytes_of_each) {
     if (std::ranges::find(dims, 0) != dims.end()) {
         return 0;
@@ -104,7 +106,7 @@ std::optional<double> counted(const std::vector<std::int64_t>& dims, std::int64_
     return count;
 }
 
-/// The sums of an array or a token; false where they leave the range.
+/// Computes the sums of an array or a token; returns false if they overflow.
 bool measure(Shape& shape) {
     if (shape.kind != Shape::Kind::array) {
         return true;
@@ -139,7 +141,7 @@ void add(ShapeSums& sums, const ShapeSums& part) {
     sums.at_host = sums.at_host || part.at_host;
 }
 
-/// A number that a layout states of itself: of an axis, of bits, of a memory space.
+/// Reads a number of a layout: an axis, bits, a memory space.
 int small_number(Text& text, int least) {
     constexpr std::int64_t kMost = 1 << 16;
     const std::size_t at = text.offset();
@@ -152,13 +154,13 @@ int small_number(Text& text, int least) {
     return static_cast<int>(number);
 }
 
-/// `T(8,128)(2,1)`: the parts in parentheses.
+/// Reads the lists in parentheses of `T(8,128)(2,1)`.
 std::vector<std::vector<std::int64_t>> read_tiles(Text& text) {
     std::vector<std::vector<std::int64_t>> tiles;
     while (text.take("(")) {
         std::vector<std::int64_t>& tile = tiles.emplace_back();
         while (!text.take(")")) {
-            // A star joins the dimension with the next one: nothing is padded there.
+            // A star joins the dimension with the next one, without padding.
             tile.push_back(text.take("*") ? 1 : text.number());
             if (tile.back() < 1) {
                 throw text.error("a tile of a length below 1");
@@ -251,7 +253,7 @@ Shape read_shape_at(Text& text, int depth, std::size_t& parts) {
         }
         text.take(",");
     }
-    if (text.here() == '{') {  // behind a blank it is a computation's
+    if (text.here() == '{') {  // behind a blank, a brace opens a computation
         shape.layout = read_layout(text);
         if (!shape.layout.minor_to_major.empty()) {
             std::vector<int> sorted = shape.layout.minor_to_major;

@@ -1,12 +1,12 @@
-// A module's budget of work for what takes more steps than the text has letters: places worked out on every member of a group,
-// dilated windows, dependencies of operations.
+// A module's budget of steps for work that is not linear in its text: positions worked out for
+// every member of a group, dilated windows, dependencies of operations.
 #pragma once
 
 #include "workloads/hlo/module.h"
 
 namespace podsim::workloads::hlo {
 
-/// So many steps, of up to ten nanoseconds each, take seconds.
+/// Limit of steps. A step takes up to ten nanoseconds, so the limit is reached within seconds.
 inline constexpr double kMostSteps = 5e8;
 
 class Budget {
@@ -14,7 +14,7 @@ public:
     explicit Budget(const Module& module, double most = kMostSteps)
         : module_(module), most_(most) {}
 
-    /// Throws sim::InputError, at the instruction with which the module takes more.
+    /// Throws sim::InputError at the instruction that exceeds the budget.
     void spend(const Instruction& at, double steps) {
         spent_ += steps;
         if (spent_ > most_) {

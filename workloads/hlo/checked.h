@@ -1,4 +1,4 @@
-// Arithmetic on sizes that a text states: what leaves the range is noticed, and nothing wraps.
+// Arithmetic on sizes that a text states: overflow is reported, nothing wraps.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace podsim::workloads::hlo {
 
-/// Multiplies `product` by a factor of at least 0 where the result is at most `most`; else it stays, and the answer is false.
+/// Multiplies `product` by `factor`. If the factor is negative or the result is above `most`,
+/// leaves `product` unchanged and returns false.
 [[nodiscard]] inline bool multiply(std::int64_t& product, std::int64_t factor,
                                    std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
     std::int64_t result = 0;

@@ -5,15 +5,17 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "workloads/hlo/checked.h"
 
 namespace podsim::workloads::hlo {
 namespace {
 
-/// A count that the header states.
+/// Returns a count of the header; nothing if it is not stated.
 std::optional<std::int64_t> stated_in(const Module& module, std::string_view key) {
     const std::optional<std::string_view> text = module.find(key);
     if (!text) {
@@ -30,7 +32,7 @@ std::optional<std::int64_t> stated_in(const Module& module, std::string_view key
     return value;
 }
 
-/// Ids that there are of what a group names.
+/// Returns the number of ids that exist of the kind that a group names.
 std::int64_t ids_of(GroupMode mode, const DeviceCounts& counts) {
     switch (mode) {
         case GroupMode::partitions:
@@ -67,7 +69,8 @@ Members read_written(std::string_view groups, std::string_view pairs) {
     return read;
 }
 
-/// By ids of which one is `stride` devices from the next; each stands for `inner` devices that follow each other.
+/// Converts ids into devices: consecutive ids are `stride` devices apart, and each stands for
+/// `inner` consecutive devices.
 void spread(Participants& found, std::int64_t stride, std::int64_t inner) {
     found.size *= inner;
     found.base *= stride;
@@ -114,6 +117,7 @@ void read_members(Module& module) {
                               {}, {module.file, module.line, 1});
     }
     std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> known;
+    std::vector<std::string> twice;  // by number in `members`
     std::int64_t listed = 0;
     for (Computation& computation : module.computations) {
         for (Instruction& each : computation.instructions) {
@@ -127,6 +131,7 @@ void read_members(Module& module) {
             if (added) {
                 try {
                     module.members.push_back(read_written(groups, pairs));
+                    twice.push_back(end_twice(module.members.back().pairs));
                 } catch (const sim::InputError& error) {
                     throw module.error(each, error.problem(), error.remedy());
                 }
@@ -140,6 +145,9 @@ void read_members(Module& module) {
                 }
             }
             each.members = entry->second;
+            if (!twice[each.members].empty() && !each.find("slice_sizes")) {
+                throw module.error(each, twice[each.members]);
+            }
             const std::int64_t named = module.members[each.members].named;
             const GroupMode mode = group_mode(each);
             std::int64_t& most = mode == GroupMode::devices      ? module.ids.devices

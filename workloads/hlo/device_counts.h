@@ -1,14 +1,18 @@
-// Devices that a collective's groups name: by replicas, partitions or devices.
+// The devices that a collective's groups name: as replicas, partitions or devices.
 //
-// A program runs as R replicas of P partitions. Device r P + p is partition p of replica r. Numbers of a group are
-//   no channel_id                                  replicas: those of one partition meet
-//   channel_id, of all-to-all, permutes, broadcast partitions: those of one replica meet
+// A program runs as R replicas of P partitions. Device r P + p is partition p of replica r. The
+// numbers of a group are
+//   no channel_id                                    replicas; members share a partition
+//   channel_id, of all-to-all, permutes, broadcast   partitions; members share a replica
 //   channel_id, of all-gather, all-reduce, reduce-scatter
-//     without use_global_device_ids                replicas with all of their partitions: {{0}} of one replica is everybody
-//     use_global_device_ids=true                   devices
-// An empty list is all that there are. JAX writes the last form; others come from pmap, other frameworks and tests.
-// Source: openxla/xla @183fa00 (22 August 2026), xla/hlo/ir/collective_op_group_mode.cc; xla/service/collective_ops_utils.cc,
-// GetCollectiveOpGroupMode and GetParticipatingFlattenedIdGroups.
+//     without use_global_device_ids                  replicas with all of their partitions: with
+//                                                    one replica, {{0}} is all devices
+//     use_global_device_ids=true                     devices
+// An empty list stands for all of them. JAX writes the last form; the others come from pmap, other
+// frameworks and tests.
+// Source: openxla/xla @183fa00 (22 August 2026), xla/hlo/ir/collective_op_group_mode.cc;
+// xla/service/collective_ops_utils.cc, GetCollectiveOpGroupMode and
+// GetParticipatingFlattenedIdGroups.
 #pragma once
 
 #include <cstdint>
@@ -31,35 +35,45 @@ struct DeviceCounts {
     [[nodiscard]] std::int64_t devices() const { return replicas * partitions; }
 };
 
-/// Reads who takes part in every collective (Module::members), which ids they name, and the counts of the header. Throws sim::InputError
-/// for what cannot be read, for counts that are no whole numbers of 1 to 16 million, and where meshes of no regular form list more than
-/// 1 million devices (kMostListed) in all.
+/// Reads the members of every collective (Module::members), the ids that they name and the counts
+/// of the header. Throws sim::InputError for text that cannot be read, for counts that are not
+/// whole numbers from 1 to 16 million, and if meshes of no regular form list more than 1 million
+/// devices (kMostListed) in all.
 void read_members(Module& module);
 
-/// As the header states them: XLA writes a count that is not 1. Many dumps have none; there replicas and devices are as many as groups
-/// name, and `devices` where the user says more. If ids are beyond what is stated, all are devices' numbers: one replica of them.
+/// Returns the counts of the header; XLA writes a count that is not 1. Many dumps have none:
+/// replicas and devices are then as many as groups name, or `devices`, the user's number, if it is
+/// larger. If ids are beyond the stated counts, all ids are device numbers: there is one replica.
 DeviceCounts device_counts(const Module& module, std::int64_t devices = 0);
 
-/// The groups of a collective in devices' numbers. Ids beyond the counts are taken as devices' numbers.
+/// The groups of a collective in device numbers. If ids are beyond the counts, they are device
+/// numbers.
 struct Participants {
-    bool everybody = false;                    ///< all in one group, as an empty list says
-    std::optional<std::vector<Digit>> digits;  ///< nothing: the groups are not regular (digits_of)
-    std::int64_t size = 1;                     ///< members of the first group as written
-    std::int64_t base = 0;                     ///< its smallest one, where groups are regular
-    std::vector<std::int64_t> listed{};        ///< its ids as written, where they are not,
-    std::int64_t stride = 1;                   ///< of which one is so many devices from the next
-    std::int64_t inner = 1;                    ///< and each stands for so many that follow
+    /// True if all devices are in one group, as an empty list states.
+    bool everybody = false;
+    /// Digits of the groups; nothing if the groups are not regular (digits_of).
+    std::optional<std::vector<Digit>> digits;
+    /// Members of the first group as written.
+    std::int64_t size = 1;
+    /// Smallest device of the first group, if groups are regular.
+    std::int64_t base = 0;
+    /// Ids of the first group as written, if groups are not regular.
+    std::vector<std::int64_t> listed{};
+    /// Distance in devices from one id to the next.
+    std::int64_t stride = 1;
+    /// Consecutive devices for which an id stands.
+    std::int64_t inner = 1;
 
-    /// Members of that group.
+    /// Returns the devices of the first group.
     [[nodiscard]] std::vector<std::int64_t> first() const;
 };
 Participants participants(const Module& module, const Instruction& collective,
                           const DeviceCounts& counts);
-/// From, to of a permute, likewise.
+/// Returns the pairs of a permute, likewise in device numbers.
 DevicePairs transfers(const Module& module, const Instruction& permute, const DeviceCounts& counts);
-/// Ids are beyond what the header states.
+/// True if the ids of a collective are beyond the counts that the header states.
 bool names_beyond(const Module& module, const Instruction& collective, const DeviceCounts& counts);
-/// Some device sends to another.
+/// True if a device sends to another one.
 bool moves(const Module& module, const Instruction& permute);
 
 }  // namespace podsim::workloads::hlo

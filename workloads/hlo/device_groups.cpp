@@ -12,7 +12,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// By ascending stride, joined where one goes on with another.
+/// Sorts digits by ascending stride and joins those that continue each other.
 std::vector<Digit> joined(std::vector<Digit> digits) {
     std::ranges::sort(digits);
     std::vector<Digit> all;
@@ -29,7 +29,8 @@ std::vector<Digit> joined(std::vector<Digit> digits) {
     return all;
 }
 
-/// A group that ends within a digit that it does not divide is no translate of the others.
+/// Returns nothing if a group ends within a digit that it does not divide: it is then no translate
+/// of the others.
 std::optional<std::vector<Digit>> digits_in_order(const DeviceGroups& all) {
     Places places = places_of(all.order);
     if (!cut_at(places, all.size)) {
@@ -106,7 +107,8 @@ std::optional<std::vector<Digit>> digits_of(const DeviceGroups& all, std::int64_
     if (first.empty()) {
         return std::nullopt;
     }
-    // Greedily from the smallest stride: the set that the digits span must be the group of device 0.
+    // Digits are found greedily from the smallest stride. The set that they span must be the group
+    // of device 0.
     std::vector<Digit> digits;
     std::int64_t spanned = 1;
     while (spanned < static_cast<std::int64_t>(first.size())) {

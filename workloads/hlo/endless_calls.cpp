@@ -11,8 +11,9 @@ namespace podsim::workloads::hlo {
 namespace {
 
 constexpr int kDeepestCalls = 64;
-/// Each instruction counts once for every chain of calls that leads to it, as it does where totals are summed, and those of branches once
-/// more, where the longest of them is chosen. So many beyond those of the text take seconds.
+/// Limit of the instructions that are reached beyond those of the text; walking them takes seconds.
+/// Each instruction counts once for every chain of calls that leads to it, as in the sums of
+/// totals. Those of branches count once more, for the choice of the longest branch.
 constexpr double kMostReached = 4e6;
 
 template <class Use>
@@ -32,7 +33,7 @@ sim::InputError error_at(const Module& module, std::uint32_t computation, const 
                            {module.file, at.line, at.column});
 }
 
-/// Instructions that the branches of conditionals reach.
+/// Returns the number of instructions that the branches of conditionals reach.
 double in_branches(const Computation& computation, const std::vector<double>& reached) {
     double sum = 0;
     for (const Instruction& each : computation.instructions) {
@@ -43,7 +44,8 @@ double in_branches(const Computation& computation, const std::vector<double>& re
     return sum;
 }
 
-/// Of computations of which some have open calls, one that reaches itself by these: of its circle the first in the text.
+/// Returns a computation that reaches itself through open calls: the first in the text of its
+/// cycle.
 std::uint32_t in_a_circle(const Module& module, const std::vector<std::size_t>& open) {
     const auto callee_of = [&](std::uint32_t caller) {
         std::uint32_t found = kNothing;
@@ -70,7 +72,7 @@ std::uint32_t in_a_circle(const Module& module, const std::vector<std::size_t>& 
 void refuse_endless_calls(const Module& module) {
     const std::size_t count = module.computations.size();
     std::vector<std::vector<std::uint32_t>> callers(count);
-    std::vector<std::size_t> open(count);  // calls whose callee is still to come
+    std::vector<std::size_t> open(count);  // calls whose callee is not in `order` yet
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < count; ++i) {
         for_each_call(module.computations[i], [&](std::uint32_t callee) {

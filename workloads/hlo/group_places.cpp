@@ -19,7 +19,7 @@ Places places_of(const std::vector<Digit>& order) {
             continue;
         }
         if (!places.empty() && order[i].stride == places.back().stride * places.back().length) {
-            places.back().length *= order[i].length;  // it goes on with that
+            places.back().length *= order[i].length;  // continues the faster digit
         } else {
             places.push_back({at, order[i].stride, order[i].length});
         }

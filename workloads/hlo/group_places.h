@@ -1,4 +1,4 @@
-// Numbers written with digits of mixed radix, and what stands at each: how groups of devices are kept without a list of them.
+// Mixed-radix numbers and the id at each: how groups of devices are kept without listing them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace podsim::workloads::hlo {
 
-/// A digit of a number and of what stands at that number: `at` and `stride` are what one more of the digit adds to them.
+/// A digit of a position and of the id at that position: one step of the digit adds `at` to the
+/// position and `stride` to the id.
 struct Place {
     std::int64_t at = 1;
     std::int64_t stride = 1;
@@ -16,15 +17,17 @@ struct Place {
 };
 using Places = std::vector<Place>;
 
-/// Of numbers 0, 1, .. which `order` counts, the first digit the slowest, what stands there. Digits that go on with each other are one.
+/// Returns the digits of the positions 0, 1, .. that `order` counts, its first digit the slowest.
+/// Digits that continue each other are joined.
 Places places_of(const std::vector<Digit>& order);
-/// Makes `cut` the end of a digit; false where it is within one and does not divide it.
+/// Splits a digit so that one ends at `cut`; returns false if `cut` is within a digit that it does
+/// not divide.
 bool cut_at(Places& places, std::int64_t cut);
-/// All that stands there, in order.
+/// Returns the ids at all positions, in order.
 std::vector<std::int64_t> counted(const std::vector<Digit>& order);
-/// How many that are.
+/// Returns the number of positions.
 std::int64_t ids_in(const std::vector<Digit>& order);
-/// Groups of `size` that follow each other.
+/// Returns groups of `size` consecutive ids.
 DeviceGroups cut_up(const std::vector<std::int64_t>& flat, std::int64_t size);
 
 }  // namespace podsim::workloads::hlo

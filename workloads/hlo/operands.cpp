@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/hlo/instruction_rules.h"
+
 namespace podsim::workloads::hlo {
 namespace {
 
@@ -17,8 +19,9 @@ struct OperandCount {
     std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 
-/// Operands without which an instruction says nothing, and of those that pass one value on the only one; of others any number is read.
-/// An asynchronous form, `-start`, takes as many as its opcode; `-update` and `-done` take what was started.
+/// The fewest operands with which an instruction has a meaning; exactly one for those that pass one
+/// value on. Opcodes outside of the table take any number. An asynchronous form, `-start`, takes as
+/// many as its opcode; `-update` and `-done` take the one that was started.
 constexpr std::array<OperandCount, 81> kOperandCounts{{{"abs"},
                                                        {"acos"},
                                                        {"acosh"},
@@ -102,7 +105,7 @@ constexpr std::array<OperandCount, 81> kOperandCounts{{{"abs"},
                                                        {"xor"}}};
 static_assert(std::ranges::is_sorted(kOperandCounts, {}, &OperandCount::opcode));
 
-/// Letters of a name of which those of instructions that stand as operands are made.
+/// Limit of the letters of names from which the name of a nested instruction is composed.
 constexpr std::size_t kMostLetters = 200;
 
 OperandCount operand_count(std::string_view opcode) {
@@ -145,16 +148,17 @@ public:
     }
 
 private:
-    /// The instruction whose operands come next: the outer one, or the innermost that stands as an operand.
+    /// The instruction whose operands come next: the outer one, or the innermost nested one.
     Instruction& now() { return inner_.empty() ? outer_ : inner_.back(); }
 
-    /// Reads an operand, or as far as the parenthesis behind the opcode of one that is an instruction: then it is true.
+    /// Reads an operand. If it is a nested instruction, reads only up to the parenthesis behind its
+    /// opcode and returns true.
     bool begins_inner() {
         if (text_.at_end()) {
             throw text_.error("expected ')' but the text ends");
         }
         const std::size_t start = text_.offset();
-        // `[shape] name`: a word that a bracket follows is a shape's element type.
+        // In `[shape] name`, a word that a bracket follows is the element type of a shape.
         std::string name;
         if (text_.peek() != '(' && text_.peek() != '%') {
             name = std::string(text_.word());
@@ -202,7 +206,7 @@ private:
         text_.expect(")");
         Instruction ended = std::move(inner_.back());
         inner_.pop_back();
-        if (const std::string wrong = wrong_operands(ended); !wrong.empty()) {
+        if (const std::string wrong = wrong_instruction(ended, computation_); !wrong.empty()) {
             throw text_.error(wrong);
         }
         now().operands.push_back(static_cast<std::uint32_t>(computation_.instructions.size()));
@@ -212,7 +216,8 @@ private:
         }
     }
 
-    /// The instruction that the numbers behind a name lead to; it itself where there are none.
+    /// Returns the element to which the `#number`s behind a name lead; the instruction itself if
+    /// there are none.
     std::uint32_t element_of(std::uint32_t number, std::string name) {
         while (text_.take("#")) {
             const std::int64_t element = text_.number();
@@ -250,8 +255,8 @@ private:
     Instruction& outer_;
     Computation& computation_;
     InstructionNumbers& numbers_;
-    std::vector<Instruction>
-        inner_{};  ///< those that stand as operands and are open, the innermost last
+    /// Open nested instructions, the innermost last.
+    std::vector<Instruction> inner_{};
 };
 
 }  // namespace

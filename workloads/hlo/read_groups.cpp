@@ -1,4 +1,4 @@
-// Groups and pairs of devices from their text (device_groups.h).
+// Reads groups and pairs of devices from their text (device_groups.h).
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -29,7 +29,7 @@ Numbers read_numbers(Text& text, std::string_view opening, std::string_view clos
     return all;
 }
 
-/// The product, of positive numbers. Throws sim::InputError where it is beyond what podsim takes.
+/// Returns the product of positive numbers. Throws sim::InputError if it is above kMostDevices.
 std::int64_t product(Text& text, const Numbers& factors) {
     std::int64_t result = 1;
     for (const std::int64_t factor : factors) {
@@ -40,7 +40,7 @@ std::int64_t product(Text& text, const Numbers& factors) {
     return result;
 }
 
-/// arange as `dims`, transposed by `order` (`T(1,0)`).
+/// Returns the digits of an arange of shape `dims`, transposed by `order` (`T(1,0)`).
 std::vector<Digit> transposed(Text& text, const Numbers& dims, const Numbers& order) {
     product(text, dims);
     std::vector<bool> seen(dims.size());
@@ -66,7 +66,7 @@ std::vector<Digit> transposed(Text& text, const Numbers& dims, const Numbers& or
     return all;
 }
 
-/// `[8,3]T(1,0)`, with as many axes as there are where no transposition follows.
+/// Reads `[8,3]T(1,0)`; without a transposition the axes keep their order.
 std::vector<Digit> read_arange(Text& text) {
     const Numbers dims = read_numbers(text, "[", "]");
     Numbers order(dims.size());
@@ -94,7 +94,7 @@ std::string quoted(Text& text) {
     return name;
 }
 
-/// `mesh['x'=2,'y'=4], device_ids=(..) {'x':(1)2}`.
+/// Reads `mesh['x'=2,'y'=4], device_ids=(..) {'x':(1)2}`.
 class Mesh {
 public:
     explicit Mesh(Text& text) : text_(text) {}
@@ -112,9 +112,9 @@ private:
     struct Axis {
         std::string name;
         std::int64_t size = 1;
-        std::vector<std::size_t> parts{};  ///< those of `named_` that are of it
+        std::vector<std::size_t> parts{};  ///< its factors, as indices of `named_`
     };
-    /// A part of an axis along which groups lie: behind a factor of `before`.
+    /// A factor of an axis along which groups lie: `size` behind a factor of `before`.
     struct Named {
         std::int64_t before = 1;
         std::int64_t size = 1;
@@ -182,7 +182,8 @@ private:
         }
     }
 
-    /// Of an axis the digits of its parts, and what is between them, which tells groups apart.
+    /// Sets the digits of an axis's named factors. The factors between them distinguish groups and
+    /// are added to `outside_`.
     void divide(Axis& axis, std::int64_t behind) {
         std::ranges::sort(axis.parts, {}, [&](std::size_t part) { return named_[part].before; });
         std::int64_t done = 1;
@@ -234,7 +235,7 @@ private:
         return arranged_.empty() ? DeviceGroups{{}, std::move(order), size} : arranged(order, size);
     }
 
-    /// Positions by the devices that stand there.
+    /// Returns the groups of devices from those of positions in the mesh.
     DeviceGroups arranged(const std::vector<Digit>& order, std::int64_t size) {
         Places devices = places_of(arranged_);
         Places positions;
@@ -273,8 +274,10 @@ private:
     std::vector<Axis> axes_{};
     std::unordered_map<std::string, std::size_t> by_name_{};
     std::int64_t count_ = 1;
-    std::vector<Digit> arranged_{};  ///< devices by their position; empty: they are their positions
-    Numbers listed_{};               ///< the same as a list
+    /// Devices by position; if empty, each device equals its position.
+    std::vector<Digit> arranged_{};
+    /// Devices by position, if they are listed.
+    Numbers listed_{};
     std::vector<Named> named_{};
     std::vector<Digit> outside_{};
 };
@@ -308,6 +311,13 @@ DeviceGroups read_any(Text& text) {
     return text.at("mesh") ? Mesh(text).read() : read_lists(text);
 }
 
+/// Says `the device 3 twice`; it is empty where each is there once.
+std::string twice_in(Numbers ids, const char* what) {
+    std::ranges::sort(ids);
+    const auto twice = std::ranges::adjacent_find(ids);
+    return twice == ids.end() ? std::string() : fmt::format("the {} {} twice", what, *twice);
+}
+
 void expect_end(Text& text) {
     if (!text.at_end()) {
         throw text.error("devices, and something behind them");
@@ -319,12 +329,17 @@ void expect_end(Text& text) {
 DeviceGroups read_groups(std::string_view written) {
     Text text(written);
     DeviceGroups all = read_any(text);
+    Numbers ids;
     for (const auto& group : all.groups) {
         for (const std::int64_t id : group) {
             if (id < 0 || id >= kMostDevices) {
                 throw text.error("a group of devices below 0 or beyond 16 million");
             }
         }
+        ids.insert(ids.end(), group.begin(), group.end());
+    }
+    if (const std::string twice = twice_in(std::move(ids), "device"); !twice.empty()) {
+        throw text.error(twice);
     }
     expect_end(text);
     return all;
@@ -345,6 +360,17 @@ DevicePairs read_pairs(std::string_view written) {
     }
     expect_end(text);
     return pairs;
+}
+
+std::string end_twice(const DevicePairs& pairs) {
+    Numbers sources;
+    Numbers targets;
+    for (const auto& [from, to] : pairs) {
+        sources.push_back(from);
+        targets.push_back(to);
+    }
+    const std::string twice = twice_in(std::move(sources), "source");
+    return twice.empty() ? twice_in(std::move(targets), "target") : twice;
 }
 
 }  // namespace podsim::workloads::hlo

@@ -12,6 +12,7 @@
 
 #include "workloads/hlo/device_counts.h"
 #include "workloads/hlo/endless_calls.h"
+#include "workloads/hlo/instruction_rules.h"
 #include "workloads/hlo/operands.h"
 
 namespace podsim::workloads::hlo {
@@ -32,7 +33,7 @@ constexpr std::array<std::string_view, 9> kCalls{"calls",
                                                  "select",
                                                  "scatter"};
 
-/// The longest of XLA has 29.
+/// The longest opcode of XLA has 29 letters.
 constexpr std::size_t kLongestOpcode = 100;
 
 class Reader {
@@ -89,7 +90,8 @@ void Reader::read_header() {
     read_attributes(module_.attributes);
 }
 
-/// `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, with lines of a number and a text.
+/// Skips `FileNames`, `FunctionNames`, `FileLocations`, `StackFrames`, whose lines are a number and
+/// a text.
 void Reader::skip_tables() {
     for (bool found = true; found;) {
         found = false;
@@ -175,7 +177,7 @@ void Reader::read_computation() {
     module_.computations.push_back(std::move(computation));
 }
 
-/// False where the text ends in it.
+/// Returns false if the text ends within the instruction.
 bool Reader::read_instruction(Computation& computation, InstructionNumbers& numbers) {
     if (text_.at_end()) {
         return false;
@@ -206,14 +208,14 @@ bool Reader::read_instruction(Computation& computation, InstructionNumbers& numb
         text_.expect(")");
         read_attributes(instruction.attributes);
     } catch (const sim::InputError&) {
-        // The last line of a text that was cut off.
+        // This is the last line of a text that is cut off.
         if (written_.find('\n', start) == std::string_view::npos || text_.at_end()) {
             computation.instructions.resize(before);
             return false;
         }
         throw;
     }
-    if (const std::string wrong = wrong_operands(instruction); !wrong.empty()) {
+    if (const std::string wrong = wrong_instruction(instruction, computation); !wrong.empty()) {
         throw sim::InputError(wrong, {}, mark);
     }
     const auto number = static_cast<std::uint32_t>(computation.instructions.size());
@@ -253,14 +255,24 @@ void Reader::index_parameters(Computation& computation) {
         throw module_.error(computation.instructions[std::next(twice)->second],
                             fmt::format("a second parameter of the number {}", twice->first));
     }
+    for (std::size_t i = 0; i < computation.parameters.size() && !module_.cut_off; ++i) {
+        const auto& [number, instruction] = computation.parameters[i];
+        if (number != static_cast<std::int64_t>(i)) {
+            throw module_.error(
+                computation.instructions[instruction],
+                fmt::format("a parameter of the number {}, and none of {}", number, i));
+        }
+    }
 }
 
 void Reader::read_attributes(std::vector<Attribute>& attributes) {
+    const std::size_t begin = text_.offset();
     while (text_.take(",")) {
         Attribute& attribute = attributes.emplace_back();
         attribute.key = std::string(text_.word());
         text_.expect("=");
-        // A mesh with its devices, `mesh['x'=2], device_ids=(..) {'x'}`, has a comma and a blank in it.
+        // A mesh with its devices, `mesh['x'=2], device_ids=(..) {'x'}`, contains a comma and a
+        // blank.
         if (attribute.key == "replica_groups" && text_.at("mesh")) {
             const std::size_t start = text_.offset();
             text_.balanced("{");
@@ -269,6 +281,10 @@ void Reader::read_attributes(std::vector<Attribute>& attributes) {
             continue;
         }
         attribute.value = std::string(text_.balanced(",}\n"));
+    }
+    if (const std::string twice = key_twice(attributes); !twice.empty()) {
+        text_.go_to(begin);
+        throw text_.error(fmt::format("'{:.24}=' twice", twice));
     }
 }
 
@@ -303,11 +319,15 @@ void Reader::resolve_calls() {
                     }
                 }
             }
+            if (const std::string wrong = wrong_calls(instruction); !wrong.empty()) {
+                throw module_.error(instruction, wrong);
+            }
         }
     }
 }
 
-/// The one marked ENTRY; of a whole text without a mark, the last that nothing calls.
+/// Keeps the computation marked ENTRY. If a complete text marks none, the entry is the last
+/// computation that no other calls.
 void Reader::find_entry() {
     if (module_.entry != kNothing || module_.cut_off || !module_.missing.empty()) {
         return;

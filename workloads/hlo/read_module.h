@@ -2,11 +2,12 @@
 //
 // Grammar (openxla/xla, xla/hlo/parser/hlo_parser.cc):
 //   HloModule NAME{, key=value}*
-//   tables of names and stack frames, which say nothing here
+//   tables of names and stack frames, which podsim skips
 //   [ENTRY] [%]name [(parameters) -> shape] { instructions }[, execution_thread="..."]
 //   [ROOT] [%]name = shape opcode(operands){, key=value}*      operands: operands.h
-// The first line, the shapes of operands and `%` may be missing; the entry is the computation marked so, or the last that none calls.
-// A text that ends within a computation (MaxText cuts dumps off) is read as far as it goes: the broken instruction is left out.
+// The first line, the shapes of operands and `%` may be missing. The entry is the computation
+// marked ENTRY, or else the last one that no other calls. A text that ends within a computation
+// (MaxText cuts dumps off) is read up to the broken instruction.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@
 
 namespace podsim::workloads::hlo {
 
-/// Throws sim::InputError, with line and column, for what is no HLO text; for StableHLO and other MLIR it says what to dump instead.
+/// Throws sim::InputError, with line and column, for a text that is not HLO. For StableHLO and
+/// other MLIR the error says what to dump instead.
 Module read_module(std::string_view text, const std::string& file);
 
 }  // namespace podsim::workloads::hlo

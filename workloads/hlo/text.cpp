@@ -144,7 +144,8 @@ void Text::skip_line() {
     at_ = std::min(text_.find('\n', at_), text_.size());
 }
 
-/// Goes on from where lines were counted, forward or back, so that a line as long as the text costs no more than others.
+/// Counts on from the last counted offset, forward or back, so that a line as long as the text
+/// costs no more than others.
 void Text::count_lines() const {
     const std::size_t at = std::min(at_, text_.size());
     const bool back = at < counted_to_;

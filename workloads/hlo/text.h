@@ -1,4 +1,5 @@
-// A cursor over the text of a module. Blanks and comments (`//` to the end of the line, `/* */`) stand between tokens.
+// A cursor over the text of a module. It skips blanks and comments (`//` to the end of the line,
+// `/* */`) between tokens.
 #pragma once
 
 #include <cstddef>
@@ -12,35 +13,37 @@ namespace podsim::workloads::hlo {
 
 class Text {
 public:
-    /// `file`: for errors. `line`: of the first character.
+    /// `file` is named in errors; `line` is the number of the first line.
     explicit Text(std::string_view text, std::string file = {}, int line = 1)
         : text_(text), file_(std::move(file)), first_line_(line) {}
 
-    /// Behind blanks and comments: nothing is left.
+    /// True if only blanks and comments are left.
     [[nodiscard]] bool at_end();
-    /// The next character that is no blank; 0 at the end.
+    /// Returns the next character that is not a blank; 0 at the end.
     [[nodiscard]] char peek();
-    /// The character at the cursor, a blank or not; 0 at the end.
+    /// The character at the cursor, blank or not; 0 at the end.
     [[nodiscard]] char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-    /// The word at the cursor is this one; the cursor stays.
+    /// True if `word` is next. The cursor stays in front of it.
     [[nodiscard]] bool at(std::string_view word);
-    /// Goes behind the text where it comes next; says whether it did.
+    /// Skips `word` if it is next; returns true if it was.
     bool take(std::string_view word);
-    /// Throws sim::InputError where it does not come next: `expected '(' but found 'x'`.
+    /// Skips `word`. Throws sim::InputError if it is not next: `expected '(' but found 'x'`.
     void expect(std::string_view word);
 
-    /// A name: letters, digits, `_`, `.`, `-`, with an optional `%` before it, which is left out. Throws sim::InputError.
+    /// Reads a name: letters, digits, `_`, `.`, `-`. An optional `%` before it is left out. Throws
+    /// sim::InputError.
     std::string name();
-    /// Letters, digits, `_`, `.`, `-` as far as they go; may be empty.
+    /// Reads as many letters, digits, `_`, `.`, `-` as there are; may return an empty text.
     std::string_view word();
-    /// A whole number, with its sign. Throws sim::InputError.
+    /// Reads a whole number with its sign. Throws sim::InputError.
     std::int64_t number();
-    /// What stands until the next of the characters in `until` outside of brackets, braces, parentheses and quoted text, without blanks at
-    /// its ends. Throws sim::InputError where a bracket is not closed.
+    /// Reads up to the next character of `until` that is outside of brackets, braces, parentheses
+    /// and quoted text. Returns the text without blanks at its ends. Throws sim::InputError if a
+    /// bracket is not closed.
     std::string_view balanced(std::string_view until);
-    /// Goes behind blanks and comments.
+    /// Skips blanks and comments.
     void skip_to_text() { skip_blanks(); }
-    /// Goes to the end of the line.
+    /// Skips the rest of the line.
     void skip_line();
 
     [[nodiscard]] int line() const;
@@ -58,7 +61,8 @@ private:
     std::string file_;
     int first_line_;
     std::size_t at_ = 0;
-    mutable std::size_t counted_to_ = 0;  ///< count_lines() goes on from there
+    /// Offset up to which count_lines() has counted.
+    mutable std::size_t counted_to_ = 0;
     mutable int lines_before_ = 0;
     mutable std::size_t line_start_ = 0;
 };

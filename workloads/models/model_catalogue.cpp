@@ -10,7 +10,7 @@
 namespace podsim::workloads {
 namespace {
 
-constexpr std::size_t kLongestQuote = 80;  // of a name in a message
+constexpr std::size_t kLongestNameShown = 80;  // of a name in a message
 
 const char* const kGemma3Large =
     "Gemma 3 Technical Report, 2025, table 1 (in millions; its embeddings have 0.5 % more than "
@@ -298,7 +298,7 @@ const ModelSpec& find_model(std::string_view name) {
         }
         names.push_back(model.name);
     }
-    throw sim::unknown_name("model", name.substr(0, kLongestQuote), names);
+    throw sim::unknown_name("model", name.substr(0, kLongestNameShown), names);
 }
 
 }  // namespace podsim::workloads

@@ -8,8 +8,9 @@
 
 namespace podsim::workloads {
 
-/// Says which setting by its path in a scenario, `mesh.tensor`, `model.experts.count`: whoever has read it from a file
-/// knows where that stands. The words of the message are for people alone.
+/// An error that names its setting by the path in a scenario, `mesh.tensor`, `model.experts.count`:
+/// the reader of the file knows the position of that path. The words of the message are for people
+/// alone.
 class SettingError : public sim::InputError {
 public:
     SettingError(std::string setting, std::string problem, std::string remedy)

@@ -1,22 +1,58 @@
-// The weight matrices of a layer: their parameters, and which of them are gathered and reduced together.
+// The weight matrices of a layer: their parameters, and the groups that are gathered and reduced
+// together.
 //
-// A matrix is what one matmul of the layer reads. Every norm, bias and table of the layer counts with a matrix, so that
-// the parameters of a layer's matrices add up to count_layer(): norms before a block with the block's first matrix
-// (those of a parallel block with its attention's), norms of queries, keys and latents and the biases of projections
-// with the projection.
+// A matrix is the operand of one matmul of the layer. Every norm, bias and table of the layer
+// counts with a matrix, so that the parameters of a layer's matrices add up to count_layer(). Norms
+// before a block count with the block's first matrix (in a parallel block with its attention's).
+// Norms of queries, keys and latents and the biases of projections count with the projection.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
-#include "workloads/models/enum_set.h"
 #include "workloads/models/model.h"
 
 namespace podsim::workloads {
 
-/// In the order of a layer's forward pass. Latent attention: `latent` makes the latent vectors, `qkv` what heads see.
-/// Routed experts: all of a layer's are one matrix each of `gate_up` and `down`.
+/// A set over an enumeration with at most 32 values, numbered from 0.
+template <class Enum>
+class EnumSet {
+public:
+    constexpr EnumSet() = default;
+    constexpr EnumSet(std::initializer_list<Enum> values) {
+        for (const Enum value : values) {
+            add(value);
+        }
+    }
+    constexpr void add(Enum value) { bits_ |= 1U << static_cast<unsigned>(value); }
+    constexpr void remove(Enum value) { bits_ &= ~(1U << static_cast<unsigned>(value)); }
+    [[nodiscard]] constexpr bool has(Enum value) const {
+        return (bits_ >> static_cast<unsigned>(value) & 1U) != 0;
+    }
+    [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+    friend constexpr EnumSet operator|(EnumSet a, EnumSet b) {
+        a.bits_ |= b.bits_;
+        return a;
+    }
+    friend constexpr EnumSet operator&(EnumSet a, EnumSet b) {
+        a.bits_ &= b.bits_;
+        return a;
+    }
+    friend constexpr EnumSet operator-(EnumSet a, EnumSet b) {
+        a.bits_ &= ~b.bits_;
+        return a;
+    }
+    friend constexpr bool operator==(EnumSet, EnumSet) = default;
+
+private:
+    unsigned bits_ = 0;
+};
+
+/// Matrices in the order of a layer's forward pass. In latent attention, `latent` makes the latent
+/// vectors, and `qkv` projects them for the heads. All routed experts of a layer are one matrix
+/// each of `gate_up` and `down`.
 enum class Matrix { latent, qkv, out, router, shared_gate_up, shared_down, gate_up, down };
 inline constexpr std::array kMatrices{
     Matrix::latent,         Matrix::qkv,         Matrix::out,     Matrix::router,
@@ -24,14 +60,15 @@ inline constexpr std::array kMatrices{
 std::string_view to_string(Matrix matrix);
 using MatrixSet = EnumSet<Matrix>;
 
-/// What of a layer is gathered, and reduced, in one piece.
+/// The weights of a layer that are gathered, and reduced, together.
 enum class WeightGroups {
-    layer,  ///< all of it
+    layer,  ///< the whole layer
     block,  ///< its attention; its MLP, or router and experts
     matmul  ///< each matrix
 };
 std::string_view to_string(WeightGroups groups);
-/// The place of a matrix's group among those of a layer, and its name (empty: the whole layer).
+/// Returns the index of a matrix's group among those of a layer; the next function returns the name
+/// of a group (empty: the whole layer).
 std::size_t group_of(WeightGroups groups, Matrix matrix);
 std::string_view name_of_group(WeightGroups groups, std::size_t group);
 
@@ -43,7 +80,7 @@ struct Weights {
     Weights& operator+=(const Weights& other);
 };
 
-/// Parameters of each matrix of a layer; none of a matrix that it lacks.
+/// Parameters of each matrix of a layer; none if the layer lacks it.
 struct LayerWeights {
     std::array<Weights, kMatrices.size()> by_matrix{};
     [[nodiscard]] const Weights& of(Matrix matrix) const {

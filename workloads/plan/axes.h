@@ -1,4 +1,4 @@
-// The logical axes of a device mesh, one row each: what a new way of sharding adds first.
+// The logical axes of a device mesh, one row each: a new parallelism begins with its row here.
 #pragma once
 
 #include <array>
@@ -8,29 +8,30 @@
 #include <vector>
 
 #include "topology/mesh/mesh.h"
+#include "workloads/plan/axis_names.h"
 #include "workloads/plan/ways.h"
-#include "workloads/program/axis_names.h"
 
 namespace podsim::workloads {
 
 struct PlanAxis {
     std::string_view name;
-    int Ways::*ways;           ///< where a plan keeps how many members it has
-    std::string_view example;  ///< how a scenario writes it
+    int Ways::*ways;           ///< the plan's number of members
+    std::string_view example;  ///< as a scenario writes it
     std::string_view meaning;
-    /// Its turn to choose chips where sizes alone are given: the more an axis exchanges, the nearer its members; 0: after
-    /// those that have a turn, in the order of the scenario.
+    /// Rank in the order of choosing chips if only sizes are given: the more an axis exchanges, the
+    /// nearer its members. 0: after the ranked axes, in the order of the scenario.
     int turn_for_chips = 0;
-    /// Its turn to take whole slices, which are far from each other; 0 as above.
+    /// Rank in the order of taking whole slices, which are far from each other; 0 as above.
     int turn_for_slices = 0;
     bool splits_batch = false;  ///< members have different sequences
-    bool splits_matrices =
-        false;  ///< members hold blocks of each matrix at work, and exchange activations
-    /// Members hold parts of a layer's dense weights (all but routed experts), which are gathered before work.
+    /// Members hold blocks of each matrix at work, and exchange activations.
+    bool splits_matrices = false;
+    /// Members hold shards of a layer's dense weights (all but routed experts), which are gathered
+    /// before work.
     bool shares_weights = false;
-    bool shares_experts = false;  ///< the same of the weights of a routed expert
-    bool once_a_step =
-        false;  ///< members exchange no more than once a microbatch, not in every layer
+    bool shares_experts = false;  ///< the same for the weights of a routed expert
+    /// Members exchange no more than once a microbatch, not in every layer.
+    bool once_a_step = false;
 };
 
 /// In the order of Ways.
@@ -89,7 +90,7 @@ inline constexpr std::array<PlanAxis, 8> kPlanAxes{{
      .once_a_step = true},
 }};
 
-/// The row of that name; nullptr when no axis has it.
+/// Returns the row of that name; nullptr if no axis has it.
 constexpr const PlanAxis* find_axis(std::string_view name) {
     for (const PlanAxis& row : kPlanAxes) {
         if (row.name == name) {
@@ -99,21 +100,23 @@ constexpr const PlanAxis* find_axis(std::string_view name) {
     return nullptr;
 }
 
-/// The names of the axes that have a property and, by `ways`, more than one member: `axes_with(&PlanAxis::splits_batch, ways)`.
+/// Returns the names of the axes that have a property and, by `ways`, more than one member:
+/// `axes_with(&PlanAxis::splits_batch, ways)`.
 std::vector<std::string> axes_with(bool PlanAxis::*property, const Ways& ways);
-/// The product of the ways of all axes that have it.
+/// Returns the product of the ways of all axes that have the property.
 std::int64_t ways_with(bool PlanAxis::*property, const Ways& ways);
 
-/// What the axes have whose members share out a layer's dense weights: in inference members of `expert` have them all, as data
-/// parallelism has (DeepSeek-V3, 2024, section 3.4: attention is data-parallel beside expert parallelism).
+/// Returns the property of the axes whose members shard a layer's dense weights. In inference each
+/// member of `expert` has them all, as in data parallelism (DeepSeek-V3, 2024, section 3.4:
+/// attention is data-parallel beside expert parallelism).
 constexpr bool PlanAxis::*dense_weights_of(bool inference) {
     return inference ? &PlanAxis::shares_experts : &PlanAxis::shares_weights;
 }
 
-/// The size of each axis in a mesh; 1 where the mesh lacks it.
+/// Returns the size of each axis in a mesh; 1 if the mesh lacks it.
 Ways ways_of(const topology::DeviceMesh& mesh);
 
-/// The axes in whose turns sizes alone are given chips and slices.
+/// Returns the order in which axes with only sizes are given chips and slices.
 topology::PlacingOrder placing_order();
 
 }  // namespace podsim::workloads

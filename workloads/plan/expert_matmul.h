@@ -1,20 +1,24 @@
-// How routed experts are computed: with which matmuls, and what stands around them (work/experts_work.h has the work).
+// The computation of routed experts: their matmuls, and the operations around them
+// (work/experts_work.h has the work).
 //
-// Source: MaxText, layers/moe.py (permute, unpermute, sparse_matmul; generate_masks, dense_matmul) and
-// kernels/megablox/gmm.py; the settings are sparse_matmul, capacity_factor, wi_tile_*, wo_tile_* and use_custom_sort_vjp.
+// Source: MaxText, layers/moe.py (permute, unpermute, sparse_matmul; generate_masks, dense_matmul)
+// and kernels/megablox/gmm.py; the settings are sparse_matmul, capacity_factor, wi_tile_*,
+// wo_tile_* and use_custom_sort_vjp.
 #pragma once
 
 namespace podsim::workloads {
 
 enum class ExpertMatmul {
-    ideal,   ///< rows copied for their experts, matmuls of exactly these: what closed forms count
+    /// Rows copied for their experts, matmuls of exactly these: the count of closed forms.
+    ideal,
     sparse,  ///< rows sorted by expert and one grouped matmul (megablox), which drops nothing
-    dense,  ///< masks bring rows to their experts, each of which has a capacity; what is beyond it is dropped
+    /// Masks bring rows to their experts, each of which has a capacity; rows beyond it are dropped.
+    dense,
     dense_of_all,  ///< no capacity: every expert computes every token
 };
 
-/// Rows, inner dimension and columns of a grouped matmul's tiles; of the gradient of matrices their rows and columns, k x n,
-/// and the rows m that are summed over.
+/// Rows, inner dimension and columns of a grouped matmul's tiles. For the gradient of matrices k x
+/// n are their rows and columns, and m the rows that are summed over.
 struct ExpertTile {
     double m = 512;
     double k = 1024;
@@ -23,7 +27,7 @@ struct ExpertTile {
     friend bool operator==(const ExpertTile&, const ExpertTile&) = default;
 };
 
-/// Of a product, of the gradient of its rows (dlhs) and of that of its matrices (drhs).
+/// Tiles of a product, of the gradient of its rows (dlhs) and of that of its matrices (drhs).
 struct ExpertTiles {
     ExpertTile forward{};
     ExpertTile dlhs{};
@@ -36,15 +40,19 @@ struct ExpertPath {
     ExpertMatmul matmul = ExpertMatmul::ideal;
     ExpertTiles gate_up{};
     ExpertTiles down{};
-    bool served =
-        false;  ///< sparse: the kernel and tiles of serving engines (served_tiles.h), not those above
-    /// Of inference: each tensor way has whole experts, which meet all tokens there, and not columns of all experts.
+    /// sparse: the kernel and tiles of serving engines (served_tiles.h), not those above.
+    bool served = false;
+    /// Inference: each tensor rank has whole experts, which meet all tokens there, and not columns
+    /// of all experts.
     bool whole = false;
-    /// Devices that a chip is to JAX in training: each sorts its own tokens, and tiles and fetches for itself.
+    /// JAX devices of a chip in training: each sorts its own tokens, and tiles and fetches for
+    /// itself.
     int devices = 1;
-    int cores =
-        1;  ///< of the chip, a device's or several: a kernel's tiles of n are dealt out to those of a device
-    /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros, as of any gather.
+    /// Cores of the chip, one or several for each device: a kernel's tiles of n are distributed
+    /// over those of a device.
+    int cores = 1;
+    /// sparse: the gradient of sorting rows is the sort back; otherwise a scatter-add into zeros,
+    /// as for any gather.
     bool custom_sort_vjp = true;
 
     [[nodiscard]] bool sparse() const { return matmul == ExpertMatmul::sparse; }

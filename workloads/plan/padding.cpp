@@ -7,7 +7,8 @@ namespace {
 template <class Action>
 void for_each_split_size(ModelSpec& model, std::int64_t ways, KeyHeads heads, bool whole_experts,
                          Action&& action) {
-    // Fewer heads of keys and values than of queries are split by columns, where those divide.
+    // Heads of keys and values that are fewer than those of queries are split by columns, if these
+    // divide.
     const auto pads = [&, queries = model.heads](LayerKind kind) {
         const AttentionSizes sizes = attention_sizes(model, kind);
         const bool columns = heads == KeyHeads::split && sizes.kv_heads % ways != 0;

@@ -1,7 +1,8 @@
-// What GSPMD pads when the tensor ways do not divide a dimension.
+// The padding of GSPMD if the tensor ways do not divide a dimension.
 //
-// A dimension of d on n ways gets shards of ceil(d / n), and every way computes and holds that much
-// (XLA, service/spmd/spmd_partitioner_util.h: GetPaddedShapeForUnevenPartitioning): n ceil(d / n) in all.
+// A dimension of d on n ways gets shards of ceil(d / n), and every rank computes and holds that
+// much (XLA, service/spmd/spmd_partitioner_util.h: GetPaddedShapeForUnevenPartitioning): n ceil(d /
+// n) in all.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,16 @@ struct Padding {
     std::int64_t padded = 0;
 };
 
-/// Where tensor has more ways than there are key/value heads: in training their columns are split, in inference ways have
-/// the same heads.
+/// The split if tensor has more ways than there are key/value heads: in training their columns are
+/// split, in inference ranks repeat the same heads.
 enum class KeyHeads { split, repeated };
 
-/// The dimensions of a model that those ways pad; none when they divide all. Of whole experts (ExpertPath::whole) those that all tokens
-/// share are split, which have columns of the same number.
+/// Returns the dimensions of a model that those ways pad; none if the ways divide all. With whole
+/// experts (ExpertPath::whole) only the shared experts are split, which have as many columns.
 std::vector<Padding> paddings(const ModelSpec& model, const Ways& ways,
                               KeyHeads heads = KeyHeads::split, bool whole_experts = false);
 
-/// The model as it is computed: with padded sizes. The same model when nothing is padded.
+/// Returns the model as it is computed: with padded sizes. The same model if nothing is padded.
 ModelSpec padded(const ModelSpec& model, const Ways& ways, KeyHeads heads = KeyHeads::split,
                  bool whole_experts = false);
 

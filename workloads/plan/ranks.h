@@ -6,15 +6,15 @@ namespace podsim::workloads {
 struct ModelSpec;
 struct TrainingPlan;
 
-/// A chip's ranks along them.
+/// A chip's ranks along those axes.
 struct Ranks {
     int stage = 0;
     int context = 0;
     int expert = 0;
 };
 
-/// Whether ranks of the context axis do: causal attention on contiguous blocks, or in a ring to a window. (Those of the
-/// expert axis: ExpertLoad::uneven.)
+/// True if ranks of the context axis do unequal work: causal attention on contiguous blocks, or in
+/// a ring to a window. (For the expert axis see ExpertLoad::uneven.)
 bool uneven_context(const TrainingPlan& plan, const ModelSpec& model);
 
 }  // namespace podsim::workloads

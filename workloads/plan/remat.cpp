@@ -11,7 +11,8 @@ constexpr TensorSet kMatmulOutputs{LayerTensor::qkv, LayerTensor::out, LayerTens
                                    LayerTensor::output};
 
 /// MaxText's get_remat_policy (layers/decoders.py; before 2024 layers/models.py). Its `minimal` was
-/// checkpoint_dots_with_no_batch_dims until August 2025, which saves the same; what quantisation saves is not modelled.
+/// checkpoint_dots_with_no_batch_dims until August 2025, which saves the same; tensors saved by
+/// quantisation are not modelled.
 constexpr auto kPolicies = [] {
     using enum LayerTensor;
     using Named = std::pair<std::string_view, Remat>;
@@ -125,15 +126,15 @@ TensorSet kept_tensors(const Remat& remat) {
 
 TensorSet read_backward(const ModelSpec& model, LayerKind kind) {
     using enum LayerTensor;
-    // Weight gradients read the inputs of matmuls; attention's gradient its inputs and output, the activation function's
-    // its input.
+    // Weight gradients read the inputs of matmuls; attention's gradient its inputs and output, the
+    // activation function's its input.
     TensorSet read{input, qkv, attended, gate_up, hidden};
     if (!model.parallel_block) {
         read.add(out);  // by the norm before the MLP
     }
     if (kind.experts || norms_outputs(model)) {
-        read.add(
-            output);  // by the gradient of the router's weights, which multiply it; by its own norm
+        // The gradient of the router's weights, which multiply it, reads it; so does its own norm.
+        read.add(output);
     }
     return read;
 }

@@ -1,11 +1,12 @@
-// Over which axes the weights of the model are split, gathered and reduced, and in which groups.
+// The axes over which the weights of the model are split, gathered and reduced, and their groups.
 //
-// All weights are split over the T tensor ways, and those shares over fsdp x context. For all weights but the routed
-// experts the axis `expert` is one more of fsdp: they are gathered and reduced over fsdp x context x expert. A
-// chip's experts (1 / expert of a layer's) are gathered and reduced over fsdp x context, in operations of their own;
-// without expert ways they go with the rest. Axes of one member are left out of a group.
-// Parameters count with their group, norm vectors included, all split over T (the norms, some 1e-5 of a layer, would in
-// fact be whole on every tensor way).
+// All weights are split over the T tensor ways, and those shards over fsdp x context. For all
+// weights except the routed experts, the axis `expert` is one more of fsdp: they are gathered and
+// reduced over fsdp x context x expert. A chip's experts (1 / expert of a layer's) are gathered and
+// reduced over fsdp x context, in operations of their own; without expert ways they go with the
+// rest. Axes of one member are left out of a group. Parameters count with their group, norm vectors
+// included, all split over T (the norms, about 1e-5 of a layer, would in fact be whole on every
+// tensor rank).
 #pragma once
 
 #include <string>
@@ -24,21 +25,23 @@ public:
     using Axes = std::vector<std::string>;
     [[nodiscard]] const Axes& dense_axes() const { return dense_axes_; }
     [[nodiscard]] const Axes& expert_axes() const { return expert_axes_; }
-    /// Members of those.
+    /// The number of members of those axes.
     [[nodiscard]] double dense_ways() const { return dense_ways_; }
     [[nodiscard]] double expert_ways() const { return expert_ways_; }
 
-    /// A group as it is split over expert: without expert ways, experts are like all other weights.
+    /// Returns a group as it is split over expert: without expert ways, experts are like all other
+    /// weights.
     [[nodiscard]] Weights split(const Weights& weights) const {
         return experts_ > 1 ? weights : Weights{weights.total(), 0};
     }
-    /// The bytes of a group's two parts that one tensor way, and one expert way, has of it.
+    /// Returns the bytes of a group's dense weights and experts on one tensor rank and one expert
+    /// rank.
     [[nodiscard]] Weights bytes(const Weights& weights, double element) const;
-    /// A chip's share of a group's parameters, split over tensor, fsdp, context and expert.
+    /// Returns a chip's shard of a group's parameters, split over tensor, fsdp, context and expert.
     [[nodiscard]] double local(double parameters) const {
         return parameters / (tensor_ways_ * dense_ways_);
     }
-    /// The same where dense weights and experts are split apart, as in inference.
+    /// Returns the same if dense weights and experts are split apart, as in inference.
     [[nodiscard]] double local(const Weights& weights) const {
         const Weights parts = split(weights);
         return (parts.dense / dense_ways_ + parts.experts / (expert_ways_ * experts_)) /
@@ -48,10 +51,12 @@ public:
     [[nodiscard]] const LayerWeights& layer(int layer) const {
         return layers_[static_cast<std::size_t>(layer)];
     }
-    /// What is gathered and reduced in one piece: the group of a matrix, and what a layer has of it.
+    /// Returns the group of a matrix, which is gathered and reduced together; the next returns a
+    /// layer's weights of a group.
     [[nodiscard]] std::size_t group(Matrix matrix) const { return group_of(groups_, matrix); }
     [[nodiscard]] Weights of_group(int layer, std::size_t group) const;
-    /// `qkv `, `attention `, or nothing of a whole layer: before `weights` and `gradients`.
+    /// Returns `qkv `, `attention `, or nothing for a whole layer: before `weights` and
+    /// `gradients`.
     [[nodiscard]] std::string label(std::size_t group) const;
 
 private:

@@ -7,12 +7,12 @@
 namespace podsim::workloads {
 namespace {
 
-/// Equal for equal work.
+/// Returns equal values for equal work.
 std::uint64_t digest(const Work& work) {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
     std::uint64_t sum = work.index();
     const auto mix = [&](double value) {
-        // -0.0 equals 0.0
+        // -0.0 equals 0.0.
         sum = (sum ^ std::bit_cast<std::uint64_t>(value + 0.0)) * kOdd;
     };
     if (const auto* compute = std::get_if<Compute>(&work)) {
@@ -48,7 +48,8 @@ public:
     }
 
 private:
-    /// Most do the same as the one a layer before, which is as far as it was for the operation before.
+    /// Most operations do the same work as the one a layer before, which is as far back as for the
+    /// preceding operation.
     OpIndex first_of(OpIndex op) {
         if (period_ > 0 && period_ <= op) {
             const OpIndex guess = first_[op - period_];

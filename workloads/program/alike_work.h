@@ -1,4 +1,5 @@
-// Operations of a program that do the same: layers have the same few dozen, so what is found of one holds for thousands.
+// Operations of a program that do the same work: layers have the same few dozen, so a result for
+// one holds for thousands.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +9,21 @@
 
 namespace podsim::workloads {
 
-/// Says of each operation which is the first that does the same work (StepProgram::first_alike). To be called when a program's
-/// operations are what they will be.
+/// Sets for each operation the first one that does the same work (StepProgram::first_alike). It is
+/// called when a program's operations are final.
 void find_alike(StepProgram& program);
 void find_alike(StepPrograms& programs);
 
-/// What is found of a program's operations, once for all that are known to do the same. Keeps a reference to the program.
+/// Cached results for a program's operations, one for all that do the same work. Keeps a reference
+/// to the program.
 template <class Value>
 class OfAlike {
 public:
     explicit OfAlike(const StepProgram& program)
         : program_(program), values_(program.first_alike.size()) {}
 
-    /// find(), which depends on the operation's work alone. Operations are asked for in their order: all of the same work, or none. Valid
-    /// until the next call.
+    /// Returns find(), which depends on the operation's work alone. The caller asks for operations
+    /// in their order: all of the same work, or none. The reference is valid until the next call.
     template <class Find>
     const Value& of(OpIndex op, Find find) {
         if (values_.empty()) {

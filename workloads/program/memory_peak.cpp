@@ -7,7 +7,7 @@ namespace podsim::workloads {
 
 MemoryPeak peak_in_program_order(const StepProgram& program) {
     using Held = std::array<sim::Bytes, kMemoryClasses.size()>;
-    // change[i]: what begins with operation i minus what ended with operation i - 1.
+    // change[i]: buffers that begin with operation i minus those that ended with operation i - 1.
     std::vector<Held> change(program.ops.size() + 1);
     for (const Buffer& buffer : program.buffers) {
         const auto place = static_cast<std::size_t>(buffer.memory_class);

@@ -17,16 +17,16 @@ inline constexpr std::array<MemoryClass, 7> kMemoryClasses{
 
 struct MemoryPeak {
     sim::Bytes total;
-    OpIndex at = 0;  ///< the first operation at which it stands
-    std::array<sim::Bytes, kMemoryClasses.size()>
-        by_class{};  ///< at that operation, by kMemoryClasses
+    OpIndex at = 0;  ///< the first operation at the peak
+    /// At that operation, by kMemoryClasses.
+    std::array<sim::Bytes, kMemoryClasses.size()> by_class{};
     [[nodiscard]] sim::Bytes of(MemoryClass memory_class) const {
         return by_class[static_cast<std::size_t>(memory_class)];
     }
 };
 
-/// The peak when operations run one after the other in program order: at operation i a buffer is
-/// held when allocated_at <= i <= the last of freed_after. A run in which collectives overlap
+/// Returns the peak if operations run one after the other in program order: at operation i a buffer
+/// is held if allocated_at <= i <= the last of freed_after. A run in which collectives overlap
 /// compute may hold reduced gradients a little longer, never more gathered weights.
 MemoryPeak peak_in_program_order(const StepProgram& program);
 

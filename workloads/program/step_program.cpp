@@ -1,6 +1,6 @@
 #include "workloads/program/step_program.h"
 
-#include "workloads/program/axis_names.h"
+#include "workloads/plan/axis_names.h"
 
 namespace podsim::workloads {
 

@@ -4,26 +4,27 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "workloads/layers/layer_backward.h"
+#include "workloads/step/layer_backward.h"
 #include "workloads/work/matmul_work.h"
 #include "workloads/work/vector_work.h"
 
 namespace podsim::workloads {
 namespace {
 
-/// Rows of W_k that a tensor way has.
+/// Returns the rows of W_k on a tensor rank.
 double columns(const ForwardParts& parts) {
     return 2 * parts.shard.d_model / parts.ways.of_matrix();
 }
 
-/// Both norms: their rows read, and written for the matmul.
+/// Returns both norms, which read their rows and write them for the matmul.
 Elementwise norms(const Shard& shard) {
     const double elements = shard.rows * shard.d_model;
     const double norm = shard.layer_norm ? vector_unit::kLayerNorm : vector_unit::kNorm;
     return {4 * elements * shard.precision.compute, 2 * elements * norm};
 }
 
-/// Backward each reads two rows and writes one, and that of the hidden rows adds to their stream.
+/// Returns the gradients of both norms. Each reads two rows and writes one, and that of the hidden
+/// rows adds to their stream.
 Elementwise norm_gradients(const Shard& shard) {
     const double elements = shard.rows * shard.d_model;
     const double norm =

@@ -5,19 +5,19 @@
 #include <map>
 #include <vector>
 
-#include "workloads/builder/forward_parts.h"
 #include "workloads/models/kv_cache.h"
 #include "workloads/plan/plan.h"
-#include "workloads/serve/cache_work.h"
-#include "workloads/serve/inference_layer.h"
-#include "workloads/shards/placed_runs.h"
+#include "workloads/step/cache_work.h"
+#include "workloads/step/forward_parts.h"
+#include "workloads/step/inference_layer.h"
 #include "workloads/step/stage_layout.h"
+#include "workloads/work/placed_runs.h"
 #include "workloads/work/work.h"
 
 namespace podsim::workloads {
 namespace {
 
-constexpr double kChoice = 8;  // bytes: a logit and where it stands
+constexpr double kChoice = 8;  // bytes: a logit and its index
 constexpr double kToken = 4;   // bytes
 
 Compute host_turn() {
@@ -26,9 +26,10 @@ Compute host_turn() {
     return turn;
 }
 
+/// Writer of one step of one stage.
 class InferenceStage {
 public:
-    /// `step`: its place among all that are played; `plan` is that of the step alone.
+    /// `step` is its index among all simulated steps; `plan` is that of this step alone.
     InferenceStage(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
                    std::size_t step, bool last)
         : model_(model),
@@ -70,7 +71,7 @@ private:
         parts_.buffers.hold(MemoryClass::parameters, all, kWholeStep);
     }
 
-    /// How many layers of each kind this stage has.
+    /// Returns the number of layers of each kind on this stage.
     [[nodiscard]] std::map<LayerKind, double> layers() const {
         std::map<LayerKind, double> kinds;
         for (int chunk = 0; chunk < plan_.pipeline.chunks; ++chunk) {
@@ -81,7 +82,8 @@ private:
         return kinds;
     }
 
-    /// Parameters beyond this way's share of the heads of keys and values: those that other ways have, too.
+    /// Returns the parameters beyond this rank's fraction of the heads of keys and values, which
+    /// other ranks have too.
     [[nodiscard]] double repeated_heads() {
         double sum = 0;
         for (const auto& [kind, count] : layers()) {
@@ -96,8 +98,8 @@ private:
         return sum;
     }
 
-    /// Elements of a sequence of so many tokens: of this chip's heads, those that it shares with others whole; a latent vector is
-    /// nobody's own.
+    /// Returns the cached elements of a sequence of `tokens` tokens. The heads of this chip count,
+    /// those that it shares with others in full. A latent vector belongs to no head.
     [[nodiscard]] double cached_elements(double tokens) {
         double sum = 0;
         for (const auto& [kind, count] : layers()) {
@@ -110,7 +112,7 @@ private:
         return sum;
     }
 
-    /// Of all microbatches, on the chip that keeps the most.
+    /// Holds the cache of all microbatches, on the chip that keeps the most.
     void hold_cache() {
         const Inference& inference = *plan_.inference;
         const std::vector<std::int64_t> kept = most_kept(model_, plan_);
@@ -141,7 +143,7 @@ private:
             x = inference_layer(parts_, layout_.kind(layer), x);
             parts_.weights.end_use();
         }
-        // The residual stream and the rows that a block reads.
+        // The residual stream and the rows that a block reads are held.
         parts_.buffers.hold_between(MemoryClass::buffers, 2 * full_row_bytes(shard), start,
                                     parts_.chain.last());
         if (layout_.unembeds(unit.chunk)) {
@@ -151,7 +153,8 @@ private:
         }
     }
 
-    /// In a pipeline the tokens of the step before come from its last stage.
+    /// Returns the rows of the embedding. In a pipeline the tokens of the previous step come
+    /// from its last stage.
     Tensor embed(const PipelineUnit& unit) {
         Sources tokens;
         if (step_ > 0 && plan_.ways.pipeline > 1) {
@@ -167,8 +170,8 @@ private:
         return rows;
     }
 
-    /// Of the last tokens, if there are any: a chunk within a prompt has none. Behind it the host prepares the next step, unless it
-    /// has while the device worked.
+    /// Samples the last tokens, if there are any: a chunk within a prompt has none. Then the host
+    /// prepares the next step, unless it has done so while the device worked.
     void sample(const PipelineUnit& unit, const Tensor& rows) {
         const Shard last = of_last_tokens(parts_.shard);
         parts_.begin_use();
@@ -197,8 +200,9 @@ private:
         return parts_.exchange.all_reduce("choice", last.tokens * kChoice, chosen);
     }
 
-    /// To the first stage, which looks them up; of the first microbatch to the others, too: tokens are an argument of a step's program,
-    /// which begins nowhere before they are there.
+    /// Sends tokens to the first stage, which looks them up, and those of the first microbatch
+    /// to the other stages. Tokens are an argument of a step's program, which does not begin
+    /// before they are there.
     void send_tokens(const PipelineUnit& unit, const Tensor& tokens) {
         parts_.messages.send("send tokens", token_message(unit, step_, true), tokens);
         for (int stage = 1; unit.microbatch == 0 && stage + 1 < plan_.ways.pipeline; ++stage) {
@@ -206,16 +210,17 @@ private:
         }
     }
 
-    /// What a stage between the first and the last waits for before it begins this step.
+    /// Returns the message that a stage between the first and the last waits for before
+    /// it begins this step.
     [[nodiscard]] Handover of_step_before() { return begin_message(stage_, step_ - 1, false); }
 
-    /// From the last stage's step to the first stage's next one.
+    /// Returns the message from the last stage's step to the first stage's next one.
     Handover token_message(const PipelineUnit& unit, std::uint32_t step, bool sends) {
         const int number = layout_.virtual_stages() * plan_.batch.microbatches + unit.microbatch;
         return tokens_to(0, number, step, sends);
     }
 
-    /// From there to the next one of a stage between.
+    /// Returns the message from the last stage's step to the next one of a stage between.
     Handover begin_message(int stage, std::uint32_t step, bool sends) {
         const int number = (layout_.virtual_stages() + 1) * plan_.batch.microbatches + stage;
         return tokens_to(stage, number, step, sends);
@@ -265,8 +270,9 @@ private:
     ForwardParts parts_;
 };
 
-/// Appends a step's operations behind those that are there: what waits for nothing in it waits for their last. In a pipeline, but in its
-/// last stage, the first one receives tokens; what is not received from other stages itself waits for that.
+/// Appends a step's operations behind the present ones. An operation that waits for nothing in the
+/// step waits for their last. In a pipeline, except in its last stage, the step's first operation
+/// receives tokens. Operations that are not received from other stages themselves wait for that.
 void append(StepProgram& program, StepProgram step, const std::string& name, bool receives_tokens) {
     const auto shift = static_cast<OpIndex>(program.ops.size());
     const auto move = [&](std::vector<OpIndex>& ops) {

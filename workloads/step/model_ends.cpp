@@ -69,7 +69,7 @@ Tensor ModelEnds::backward(Logits made, Adds adds) {
                                        made_by(gradient, made.own) + parts_.weights.gathered());
     Tensor dx = parts_.exchange.scatter_rows("input gradient", {sums});
     dx = parts_.exchange.reduce_norm("norm gradient", 1, dx);
-    // A table that is both adds up as the one that is reduced last.
+    // A tied table adds up as the one that is reduced last.
     const char* const group = layout_.tied() && layout_.first() ? "embedding" : "unembedding";
     table_ = parts_.gradients.begin(group, of_unembedding(), std::move(table_));
     const Tensor dw = parts_.gradients.write(
@@ -77,7 +77,8 @@ Tensor ModelEnds::backward(Logits made, Adds adds) {
     parts_.buffers.hold_between(MemoryClass::buffers,
                                 parts_.exchange.transposed_bytes(shard.vocabulary), gradient.from,
                                 dw.through);
-    // Beside the logits: XLA gives it no place of theirs (two blocks at the peak of Qwen3-235B's step, docs/decisions.md).
+    // The gradient is held beside the logits, because XLA does not reuse their buffer (two blocks
+    // at the peak of Qwen3-235B's step, docs/decisions.md).
     parts_.buffers.hold_between(MemoryClass::buffers, logit_bytes(), made.loss.from, dw.through);
     end_unembedding(made, dw.through);
     if (adds == Adds::last && (!layout_.tied() || !layout_.first())) {

@@ -1,31 +1,33 @@
-// The whole step of one pipeline stage (without a pipeline: of every chip), unit by unit in the order of
-// stage_order: forward, loss and backward of each microbatch, then the optimizer.
+// The whole step of one pipeline stage (without a pipeline: of every chip), unit by unit in the
+// order of stage_order: forward, loss and backward of each microbatch, then the optimizer.
 //
-// Between stages go this chip's rows, r D elements: forward after a chunk's last layer, backward after its whole
-// backward pass or, where weight gradients have passes of their own, after its input gradients.
+// This chip's rows, r D elements, go between stages: forward after a chunk's last layer,
+// backward after its whole backward pass or, if weight gradients have passes of their own, after
+// its input gradients.
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "workloads/builder/step_parts.h"
-#include "workloads/layers/layer_backward.h"
-#include "workloads/layers/split_backward.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/further_tokens.h"
 #include "workloads/step/inference_step.h"
+#include "workloads/step/layer_backward.h"
 #include "workloads/step/model_ends.h"
+#include "workloads/step/split_backward.h"
 #include "workloads/step/stage_layout.h"
 #include "workloads/step/step.h"
+#include "workloads/step/step_parts.h"
 
 namespace podsim::workloads {
 namespace {
 
 using Kind = PipelineUnit::Kind;
 
+/// Writer of the step of one stage.
 class Stage {
 public:
     Stage(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks)
@@ -87,7 +89,7 @@ private:
         return layout_.virtual_stage(unit.chunk) == layout_.virtual_stages() - 1;
     }
 
-    /// Parameters and the optimizer's state, from the start of the step.
+    /// Holds parameters and the optimizer's state from the start of the step.
     void hold_state() {
         const double held = parts_.sharding.local(layout_.parameters());
         const bool sharded = plan_.zero > 0;
@@ -138,7 +140,7 @@ private:
     }
 
     void backward(const PipelineUnit& unit) {
-        // Of layers alone the loss is their output.
+        // If only layers run, the loss is their output.
         Tensor dy = output_[static_cast<std::size_t>(unit.microbatch)];
         if (layout_.unembeds(unit.chunk)) {
             dy = layout_.mtp_layers() > 0 ? further_.losses(dy) : ends_.unembed(dy);
@@ -165,7 +167,7 @@ private:
         }
     }
 
-    /// All of a layer's, or those of its input alone.
+    /// Computes all gradients of a layer, or only those of its input.
     Tensor layer_gradients(const PipelineUnit& unit, int layer, SavedLayer saved,
                            const Tensor& dy) {
         if (!splits()) {
@@ -175,7 +177,7 @@ private:
         return split_[slot(unit)].back().input_gradients(dy);
     }
 
-    /// The weight gradients that the backward pass has left, in its order.
+    /// Computes the weight gradients that the backward pass has left, in its order.
     void weights(const PipelineUnit& unit) {
         int layer = layout_.end_of_layers(unit.chunk);
         for (SplitBackward& backward : split_[slot(unit)]) {
@@ -200,7 +202,7 @@ private:
                                           (pass == Pass::backward ? 1 : 0));
     }
 
-    /// One end of what goes between this chunk and the one before or after it.
+    /// Returns one end of a message between this chunk and the one before or after it.
     [[nodiscard]] Handover between(const PipelineUnit& unit, Pass pass, bool sends) {
         const int here = layout_.virtual_stage(unit.chunk);
         const bool later = sends == (pass == Pass::forward);  // the other end is the later one
@@ -228,7 +230,7 @@ private:
         parts_.messages.send_rows("send " + sent(pass), handover, rows);
     }
 
-    /// Each end adds the other's reduced gradients of the tied table to its own.
+    /// Exchanges the reduced gradients of the tied table; each end adds the other's to its own.
     void exchange_table() {
         const bool first = layout_.first();
         const std::uint32_t unused = message(layout_.virtual_stages(), 0, Pass::forward);
@@ -265,7 +267,7 @@ StepProgram build_step(const ModelSpec& model, const TrainingPlan& plan, const R
     }
     TrainingPlan kept = plan;
     if (plan.forward_only) {
-        kept.remat = {};  // a layer keeps its input alone, and that to its end
+        kept.remat = {};  // a layer keeps only its input, and that to its end
     }
     const ModelSpec computed = padded(model, plan.ways);
     return Stage(computed, kept, ranks).write(check);

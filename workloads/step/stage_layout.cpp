@@ -1,12 +1,52 @@
 #include "workloads/step/stage_layout.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
 
 #include "workloads/plan/plan.h"
+#include "workloads/step/layer_backward.h"
+#include "workloads/step/split_backward.h"
 
 namespace podsim::workloads {
+
+WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer) {
+    plan.overlap.weights = WeightGroups::layer;
+    WeightUse use;
+    use.layer = layer;
+    std::vector<WeightUse> uses{use, use};
+    uses.back().pass = Pass::backward;
+    StepParts parts(model, plan, ranks, uses);
+    const LayerKind kind = layer_kind(model, layer);
+    parts.begin_use();
+    LayerForward forward = layer_forward(parts, parts.remat, kind, {});
+    parts.end_use();
+    parts.begin_use();
+    bring_back(parts, forward.saved);
+    if (plan.pipeline.schedule == PipelineSchedule::zero_bubble) {
+        SplitBackward(parts, kind, forward.saved).input_gradients(forward.output);
+    } else {
+        layer_backward(parts, parts.remat, kind, forward.saved, forward.output);
+    }
+    parts.end_use();
+    return {parts.weights.matrices_read().front(), parts.weights.matrices_read().back()};
+}
+
+MatrixSet matrices_again(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                         int layer) {
+    TrainingPlan keeps_all = plan;
+    keeps_all.remat = {.policy = RematPolicy::none};
+    const std::vector<Matrix> read = weight_order(model, plan, ranks, layer).backward;
+    const std::vector<Matrix> once = weight_order(model, keeps_all, ranks, layer).backward;
+    MatrixSet again;
+    for (const Matrix matrix : kMatrices) {
+        if (std::ranges::count(read, matrix) > std::ranges::count(once, matrix)) {
+            again.add(matrix);
+        }
+    }
+    return again;
+}
 
 StageLayout::StageLayout(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks)
     : stage_(ranks.stage),
@@ -61,18 +101,18 @@ Weights StageLayout::weights() const {
         sum += layers_[static_cast<std::size_t>(layer)];
         sum.dense += mtp_projection_;
     }
-    const bool shared = tied_ && has_both_ends();
+    const bool shared = tied_ && first() && last();
     sum.dense +=
         (first() ? table_ + positions_ : 0) + (last() ? final_norm_ + (shared ? 0 : table_) : 0);
     return sum;
 }
 
 double StageLayout::embedding_parameters() const {
-    return table_ + positions_ + (tied_ && has_both_ends() ? final_norm_ : 0);
+    return table_ + positions_ + (tied_ && first() && last() ? final_norm_ : 0);
 }
 
 double StageLayout::unembedding_parameters() const {
-    return table_ + final_norm_ + (tied_ && has_both_ends() ? positions_ : 0);
+    return table_ + final_norm_ + (tied_ && first() && last() ? positions_ : 0);
 }
 
 void StageLayout::add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pass,
@@ -112,7 +152,8 @@ void StageLayout::add_mtp_use(std::vector<WeightUse>& uses, int layer, Pass pass
     uses.insert(uses.end(), {forward ? projection : all, forward ? all : projection});
 }
 
-/// The table is gathered once for all losses, and where it is not the same once more for each further token's lookups.
+/// Adds the uses of all losses. The table is gathered once for them. An untied embedding is
+/// gathered once more for the lookups of each further token.
 void StageLayout::add_loss_uses(std::vector<WeightUse>& uses, int microbatch) const {
     add_end_use(uses, false, microbatch);
     if (mtp_layers_ == 0) {

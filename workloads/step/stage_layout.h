@@ -1,31 +1,50 @@
-// What one pipeline stage has of the model: its runs of layers, the ends of the model, and its uses of their weights.
+// The model on one pipeline stage: its runs of layers, the ends of the model, and the
+// uses of their weights.
 //
-// The first stage has the embedding, the last the unembedding and the loss; each chunk of a stage has an equal run
-// of layers. Weights of a microbatch are used in this order: embedding, layer 0 to L-1, unembedding (one use for
-// its forward and backward, never rematerialised), layer L-1 to 0 backward. The embedding's backward adds rows and
-// needs no weights. Tied embeddings: the gradients of the table are one group of one stage; in a pipeline two stages hold it.
-// Layers of further tokens, which a pipeline has none of, are numbered behind the model's; their uses stand around the
-// unembedding's (further_tokens.h).
+// The first stage has the embedding, the last the unembedding and the loss. Each chunk of a stage
+// has an equal run of layers. Weights of a microbatch are used in this order: embedding, layer 0 to
+// L-1, unembedding (one use for its forward and backward pass, never rematerialised), layer L-1 to
+// 0 backward. The embedding's backward pass adds rows and needs no weights. With tied embeddings
+// the gradients of the table are one group of one stage; in a pipeline two stages hold it. Layers
+// of further tokens, which a pipeline does not have, are numbered behind the model's. Their uses
+// surround the unembedding's (further_tokens.h).
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "workloads/chain/weight_uses.h"
-#include "workloads/layers/weight_order.h"
 #include "workloads/models/model.h"
+#include "workloads/models/weights.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/plan/ranks.h"
 #include "workloads/plan/remat.h"
+#include "workloads/program/weight_uses.h"
 
 namespace podsim::workloads {
 
 struct TrainingPlan;
 
-/// A layer of further tokens keeps all: MaxText wraps those of its loop alone in jax.checkpoint
-/// (multi_token_prediction.py takes the decoder's layer as it is).
+/// Matrices in reading order.
+struct WeightOrder {
+    std::vector<Matrix> forward;
+    std::vector<Matrix> backward;  ///< with recomputation
+};
+
+/// Returns the order, found by writing the layer by itself, with the plan's remat
+/// and overlapped forms.
+WeightOrder weight_order(const ModelSpec& model, TrainingPlan plan, const Ranks& ranks, int layer);
+
+/// Returns the matrices whose forward matmuls run again in the backward pass.
+MatrixSet matrices_again(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks,
+                         int layer);
+
+struct TrainingPlan;
+
+/// A layer of further tokens keeps everything, because MaxText wraps only the layers of its loop in
+/// jax.checkpoint (multi_token_prediction.py takes the decoder's layer as it is).
 inline constexpr Remat kMtpRemat{.policy = RematPolicy::none};
 
+/// Layers, ends, parameters and weight uses of one stage.
 class StageLayout {
 public:
     StageLayout(const ModelSpec& model, const TrainingPlan& plan, const Ranks& ranks);
@@ -33,13 +52,13 @@ public:
     [[nodiscard]] bool first() const { return stage_ == 0; }
     [[nodiscard]] bool last() const { return stage_ == stages_ - 1; }
     [[nodiscard]] bool tied() const { return tied_; }
-    /// Units of work, in order.
+    /// Returns the units of work, in order.
     [[nodiscard]] const std::vector<PipelineUnit>& order() const { return order_; }
 
-    /// The place of a chunk among the chunks of all stages.
+    /// Returns the index of a chunk among the chunks of all stages.
     [[nodiscard]] int virtual_stage(int chunk) const { return chunk * stages_ + stage_; }
     [[nodiscard]] int virtual_stages() const { return stages_ * chunks_; }
-    /// Whether a chunk begins with the embedding, or ends with the unembedding.
+    /// True if a chunk begins with the embedding, or ends with the unembedding.
     [[nodiscard]] bool embeds(int chunk) const {
         return !layers_only_ && virtual_stage(chunk) == 0;
     }
@@ -53,24 +72,24 @@ public:
         return kinds_[static_cast<std::size_t>(layer)];
     }
 
-    /// Layers of further tokens, from this one on; what projects the rows of one.
+    /// Layers of further tokens, their first number, and the parameters of the projection of one.
     [[nodiscard]] int mtp_layers() const { return mtp_layers_; }
     [[nodiscard]] int first_mtp_layer() const { return run_; }
     [[nodiscard]] double mtp_projection() const { return mtp_projection_; }
 
-    /// Of the whole stage.
+    /// Return the parameters of the whole stage.
     [[nodiscard]] double parameters() const { return weights().total(); }
     [[nodiscard]] Weights weights() const;
-    /// Of the gradients that the embedding, and the unembedding, reduces. A tied table's are one group.
+    /// Return the parameters whose gradients the embedding, or the unembedding, reduces. Those of a
+    /// tied table are one group.
     [[nodiscard]] double embedding_parameters() const;
     [[nodiscard]] double unembedding_parameters() const;
     [[nodiscard]] double table_parameters() const { return table_; }
 
-    /// In the order in which the stage uses them.
+    /// Returns the uses in the order of the stage.
     [[nodiscard]] std::vector<WeightUse> weight_uses() const;
 
 private:
-    [[nodiscard]] bool has_both_ends() const { return first() && last(); }
     void add_layer_use(std::vector<WeightUse>& uses, int layer, Pass pass, int microbatch) const;
     void add_end_use(std::vector<WeightUse>& uses, bool embedding, int microbatch) const;
     void add_loss_uses(std::vector<WeightUse>& uses, int microbatch) const;
@@ -91,10 +110,10 @@ private:
     const int run_;  ///< layers of a chunk
     int mtp_layers_ = 0;
     double mtp_projection_ = 0;
-    /// Nothing where a layer is one group, whatever it reads first.
+    /// Empty if a layer is one group, whatever it reads first.
     std::map<LayerKind, WeightOrder> weight_order_;
     WeightOrder mtp_order_;
-    /// Where what runs again reads weights of its own.
+    /// Matrices that recomputation reads with weights of its own.
     std::map<LayerKind, MatrixSet> again_;
 };
 

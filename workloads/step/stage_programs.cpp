@@ -1,21 +1,22 @@
-// The programs of all stages and members of unequal work, and what they need together.
+// The programs of all stages and members of unequal work, and their common needs.
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/models/model.h"
+#include "workloads/plan/axis_names.h"
 #include "workloads/plan/padding.h"
 #include "workloads/plan/plan.h"
-#include "workloads/program/axis_names.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
 
 namespace podsim::workloads {
 namespace {
 
-constexpr double kPart = 0.25;  // of a layer, by which the prefetch is lowered
+constexpr double kPart = 0.25;  // fraction of a layer, by which the prefetch is lowered
 
-/// The longest with which the plan fits, at most that of the plan; else the shortest.
+/// Returns the longest fetch with which the plan fits, at most that of the plan;
+/// otherwise the shortest.
 double fetch_that_fits(const ModelSpec& model, TrainingPlan trial, sim::Bytes capacity,
                        const sim::StopCheck& check) {
     double& ahead = trial.overlap.fetch_layers;
@@ -26,7 +27,7 @@ double fetch_that_fits(const ModelSpec& model, TrainingPlan trial, sim::Bytes ca
     return ahead;
 }
 
-/// In the order of StepPrograms.
+/// Returns the largest peak, in program order, of all programs.
 sim::Bytes peak_of(const StepPrograms& programs) {
     sim::Bytes most;
     for (const StepProgram& program : programs.programs) {
@@ -109,12 +110,12 @@ sim::Flops mean_recomputed(const ModelSpec& model, const TrainingPlan& plan,
     }
     if (model.window > 0 && plan.ways.context > 1 && plan.attention.causal &&
         plan.attention.placement == Placement::zig_zag && !plan.overlap.context_steps) {
-        TrainingPlan whole = plan;  // the chips of a sequence see unequal shares of windows
+        TrainingPlan whole = plan;  // the chips of a sequence see unequal fractions of windows
         whole.ways.context = 1;
         return mean_recomputed(model, whole, build_stages(model, whole)) / plan.ways.context;
     }
-    if (!plan.inference && !paddings(model, plan.ways)
-                                .empty()) {  // heads that nobody has are none of the model's FLOPs
+    if (!plan.inference &&
+        !paddings(model, plan.ways).empty()) {  // padded heads are not among the model's FLOPs
         TrainingPlan whole = plan;
         whole.ways.tensor = whole.ways.tensor_transpose = 1;
         whole.overlap.tensor_steps.reset();

@@ -7,19 +7,75 @@
 #include <cstdint>
 #include <map>
 #include <set>
-
-#include "workloads/tiles/score_blocks.h"
+#include <utility>
 
 namespace podsim::workloads {
 namespace {
 
-/// Queries before x have, together, this many keys in a window of `seen`.
+/// Returns the sum of floor((a i + b) / m) over i = 0 .. n - 1, for whole a, b >= 0. It takes as
+/// many iterations as Euclid's algorithm for a and m.
+double sum_of_floors(double n, double m, double a, double b) {
+    double sum = 0;
+    while (n > 0) {
+        sum += n * (n - 1) / 2 * std::floor(a / m) + n * std::floor(b / m);
+        a = std::fmod(a, m);
+        b = std::fmod(b, m);
+        const double top = a * n + b;
+        if (top < m) {
+            break;
+        }
+        n = std::floor(top / m);
+        b = std::fmod(top, m);
+        std::swap(a, m);
+    }
+    return sum;
+}
+
+/// Rows of blocks whose first (or last) query is `first`, and q more for each further row. Keys are
+/// counted from the first of the area.
+struct Rows {
+    double first = 0;
+    double step = 0;
+
+    /// Returns how many of `count` rows are below x.
+    [[nodiscard]] double below(double x, double count) const {
+        return std::clamp(std::ceil((x - first) / step), 0.0, count);
+    }
+    /// Returns the sum over rows [from, to) of the index of the block of keys that has
+    /// min(max(row, 0), last).
+    [[nodiscard]] double blocks(double from, double to, double last, double kv) const {
+        const double zero = std::clamp(below(0, to), from, to);
+        const double inside = std::clamp(below(last, to), zero, to);
+        return sum_of_floors(inside - zero, kv, step, std::max(first + zero * step, 0.0)) +
+               (to - inside) * std::floor(last / kv);
+    }
+};
+
+/// Returns the computed blocks in `count` rows of blocks. The last query of each row is
+/// `q - 1` behind its first.
+double visited(const ScoreArea& area, double from, double count, double q, double kv) {
+    const double last = area.keys - 1;
+    if (!area.causal) {
+        return count * (std::floor(last / kv) + 1);
+    }
+    const Rows lowest{from - area.key - area.window, q};
+    const Rows highest{from - area.key + q - 1 + area.ahead, q};
+    const double begin = highest.below(0, count);
+    const double end = area.window > 0 ? lowest.below(area.keys, count) : count;
+    if (end <= begin) {
+        return 0;
+    }
+    const double skipped = area.window > 0 ? lowest.blocks(begin, end, last, kv) : 0;
+    return highest.blocks(begin, end, last, kv) - skipped + (end - begin);
+}
+
+/// Returns how many keys all queries before x see together in a window of `seen`.
 double pairs_before(double x, double seen) {
     return x < seen ? x * x / 2 : seen * seen / 2 + (x - seen) * seen;
 }
 
-/// Pairs of query and key of one head of this chip's sequences; with a window and zig-zag placement, of
-/// the chip that has the most.
+/// Returns the query-key pairs of one head over this chip's sequences. With a window and zig-zag
+/// placement they are those of the chip that has most.
 double attention_pairs_of_chip(const Shard& s, bool local) {
     const double seen = local && s.window > 0 ? std::min(s.window, s.sequence) : s.sequence;
     if (!s.causal) {
@@ -42,13 +98,123 @@ double attention_pairs_of_chip(const Shard& s, bool local) {
     return s.sequences * most;
 }
 
-/// Queries of one head that share a block: the heads that share keys and values are rows of one block.
+/// Returns the queries of one head in a block. The heads that share keys and values are
+/// rows of one block.
 double queries_of_block(const Shard& s) {
     const double kv_heads = s.kv_split_by_columns ? std::ceil(s.kv_heads) : s.kv_heads;
     return std::max(1.0, std::floor(query_block_rows(s) * kv_heads / s.heads));
 }
 
+/// The forward kernel, the kernel of keys' gradients and the kernel of queries' gradients.
+using Kernels = std::array<InBlocks, 3>;
+
+InBlocks in_blocks(const ScoreArea& area, const ScoreBlock& block, double sequences) {
+    const double scores = sequences * computed_scores(area, block);
+    const double q = std::min(block.q, area.queries);
+    const double kv = std::min(block.kv, area.keys);
+    return {scores, scores / kv, scores / q,
+            sequences * area.queries * std::ceil(area.keys / block.kv), scores / (q * kv)};
+}
+
+Kernels kernels_over(const AttentionBlocks& blocks, const ScoreArea& area, double sequences) {
+    if (!blocks.any()) {
+        return {};
+    }
+    return {in_blocks(area, blocks.forward, sequences), in_blocks(area, blocks.dkv, sequences),
+            in_blocks(area, blocks.dq, sequences)};
+}
+
+template <class Of>
+Kernels each(const Kernels& a, const Kernels& b, Of of) {
+    Kernels all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = {of(a[i].scores, b[i].scores), of(a[i].queries, b[i].queries),
+                  of(a[i].keys, b[i].keys), of(a[i].all, b[i].all), of(a[i].steps, b[i].steps)};
+    }
+    return all;
+}
+
+Kernels sum(const Kernels& a, const Kernels& b) {
+    return each(a, b, [](double x, double y) { return x + y; });
+}
+
+Kernels larger(const Kernels& a, const Kernels& b) {
+    return each(a, b, [](double x, double y) { return std::max(x, y); });
+}
+
+void put(Seen& seen, const Kernels& kernels) {
+    seen.forward = kernels[0];
+    seen.dkv = kernels[1];
+    seen.dq = kernels[2];
+}
+
+/// Returns the work of all queries of the chip with all keys. With zig-zag placement it is that of
+/// the chip that computes most.
+Kernels kernels_of_chip(const Shard& s, bool local) {
+    if (!s.attention_blocks.any()) {
+        return {};
+    }
+    // Without a causal mask a query sees its window on both sides.
+    const bool both_sides = !s.causal && local && s.window > 0 && s.window < s.sequence;
+    const double before = both_sides ? std::floor(s.window / 2) : s.window;
+    const auto of_piece = [&](double begin, double queries) {
+        return kernels_over(s.attention_blocks,
+                            {.query = begin,
+                             .queries = queries,
+                             .keys = s.sequence,
+                             .causal = s.causal || both_sides,
+                             .window = local && (s.causal || both_sides) ? before : 0,
+                             .ahead = both_sides ? s.window - before - 1 : 0},
+                            s.sequences);
+    };
+    if (s.plain || !s.causal || s.context == 1) {
+        const double block = s.sequence / s.context;
+        return of_piece(s.rank * block, block);
+    }
+    const double piece = s.piece();
+    Kernels most;
+    for (double chip = 0; chip < s.context; ++chip) {
+        most = larger(most, sum(of_piece(chip * piece, piece),
+                                of_piece((2 * s.context - 1 - chip) * piece, piece)));
+    }
+    return most;
+}
+
+/// Returns the query-key pairs of two segments (window_ring.h).
+double pairs_of_pieces(const Shard& s, PiecePair pair) {
+    const double q = s.piece();
+    const int reach = s.reach();
+    const auto area = [&](double u) {
+        return u <= -q  ? 0
+               : u <= 0 ? (q + u) * (q + u) / 2
+                        : q * q - (u < q ? (q - u) * (q - u) / 2 : 0);
+    };
+    const auto at_distance = [&](int d) { return area(s.window - d * q) - area(-d * q); };
+    const int distance = pair.query - pair.key;
+    if (distance < reach) {
+        return at_distance(distance);
+    }
+    double left =
+        pairs_before((pair.query + 1) * q, s.window) - pairs_before(pair.query * q, s.window);
+    for (int d = 0; d < reach; ++d) {
+        left -= at_distance(d);
+    }
+    return left;
+}
+
 }  // namespace
+
+double computed_scores(const ScoreArea& area, const ScoreBlock& block) {
+    const double q = std::min(block.q, area.queries);
+    const double kv = std::min(block.kv, area.keys);
+    const double whole = std::floor(area.queries / q);
+    const double rest = area.queries - whole * q;
+    double blocks = visited(area, area.query, whole, q, kv);
+    if (rest > 0) {
+        blocks += visited(area, area.query + whole * q, 1, rest, kv);
+    }
+    return blocks * q * kv;
+}
 
 double kv_read(const Shard& s) {
     return key_blocks(s) * kKeyBlock * (s.head_dim + s.value_dim);
@@ -96,84 +262,6 @@ double key_value_passes(const Shard& s, bool local) {
     return most;
 }
 
-namespace {
-
-/// The forward kernel, that of keys' and that of queries' gradients.
-using Kernels = std::array<InBlocks, 3>;
-
-InBlocks in_blocks(const ScoreArea& area, const ScoreBlock& block, double sequences) {
-    const double scores = sequences * computed_scores(area, block);
-    const double q = std::min(block.q, area.queries);
-    const double kv = std::min(block.kv, area.keys);
-    return {scores, scores / kv, scores / q,
-            sequences * area.queries * std::ceil(area.keys / block.kv), scores / (q * kv)};
-}
-
-Kernels kernels_over(const AttentionBlocks& blocks, const ScoreArea& area, double sequences) {
-    if (!blocks.any()) {
-        return {};
-    }
-    return {in_blocks(area, blocks.forward, sequences), in_blocks(area, blocks.dkv, sequences),
-            in_blocks(area, blocks.dq, sequences)};
-}
-
-template <class Of>
-Kernels each(const Kernels& a, const Kernels& b, Of of) {
-    Kernels all;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        all[i] = {of(a[i].scores, b[i].scores), of(a[i].queries, b[i].queries),
-                  of(a[i].keys, b[i].keys), of(a[i].all, b[i].all), of(a[i].steps, b[i].steps)};
-    }
-    return all;
-}
-
-Kernels sum(const Kernels& a, const Kernels& b) {
-    return each(a, b, [](double x, double y) { return x + y; });
-}
-
-Kernels larger(const Kernels& a, const Kernels& b) {
-    return each(a, b, [](double x, double y) { return std::max(x, y); });
-}
-
-void put(Seen& seen, const Kernels& kernels) {
-    seen.forward = kernels[0];
-    seen.dkv = kernels[1];
-    seen.dq = kernels[2];
-}
-
-/// Of all its queries to all keys; with zig-zag placement of the chip that computes most.
-Kernels kernels_of_chip(const Shard& s, bool local) {
-    if (!s.attention_blocks.any()) {
-        return {};
-    }
-    // What is not causal sees its window to both sides.
-    const bool both_sides = !s.causal && local && s.window > 0 && s.window < s.sequence;
-    const double before = both_sides ? std::floor(s.window / 2) : s.window;
-    const auto of_piece = [&](double begin, double queries) {
-        return kernels_over(s.attention_blocks,
-                            {.query = begin,
-                             .queries = queries,
-                             .keys = s.sequence,
-                             .causal = s.causal || both_sides,
-                             .window = local && (s.causal || both_sides) ? before : 0,
-                             .ahead = both_sides ? s.window - before - 1 : 0},
-                            s.sequences);
-    };
-    if (s.plain || !s.causal || s.context == 1) {
-        const double block = s.sequence / s.context;
-        return of_piece(s.rank * block, block);
-    }
-    const double piece = s.piece();
-    Kernels most;
-    for (double chip = 0; chip < s.context; ++chip) {
-        most = larger(most, sum(of_piece(chip * piece, piece),
-                                of_piece((2 * s.context - 1 - chip) * piece, piece)));
-    }
-    return most;
-}
-
-}  // namespace
-
 Seen seen_by_chip(const Shard& s, bool local) {
     const double block = s.sequence / s.context;
     const double all = s.plain ? block * (s.rank + 1) : s.sequence;
@@ -206,38 +294,13 @@ Seen seen_of_block(const Shard& s, int block) {
     return seen;
 }
 
-namespace {
-
-/// Pairs of query and key of two pieces (window_ring.h).
-double pairs_of_pieces(const Shard& s, PiecePair pair) {
-    const double q = s.piece();
-    const int reach = s.reach();
-    const auto area = [&](double u) {
-        return u <= -q  ? 0
-               : u <= 0 ? (q + u) * (q + u) / 2
-                        : q * q - (u < q ? (q - u) * (q - u) / 2 : 0);
-    };
-    const auto at_distance = [&](int d) { return area(s.window - d * q) - area(-d * q); };
-    const int distance = pair.query - pair.key;
-    if (distance < reach) {
-        return at_distance(distance);
-    }
-    double left =
-        pairs_before((pair.query + 1) * q, s.window) - pairs_before(pair.query * q, s.window);
-    for (int d = 0; d < reach; ++d) {
-        left -= at_distance(d);
-    }
-    return left;
-}
-
-}  // namespace
-
 Seen seen_of_pieces(const Shard& s, std::span<const PiecePair> pairs, bool first) {
     const double q = s.piece();
     const double block = std::min(q, queries_of_block(s));
     Seen seen{
         .keys = std::min(q, s.window), .queries = q, .touched = 0, .first = first, .again = !first};
-    std::map<int, double> touched;  // keys of a piece that a query sees
+    // Keys of a segment that a query sees.
+    std::map<int, double> touched;
     std::set<int> queries;
     Kernels kernels;
     for (const PiecePair& pair : pairs) {

@@ -1,59 +1,97 @@
-// Pairs of query and key of a chip, scores that kernels compute, and what they read (equations: attention_work.h).
+// Counts of one chip's self-attention: query-key pairs, scores that kernels compute, and elements
+// that they read. The equations are in attention_work.h.
 #pragma once
 
 #include <span>
 
-#include "workloads/shards/shard.h"
+#include "workloads/plan/plan.h"
+#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 
-/// Of the chip's own pieces of a causal sequence and keys (window_ring.h).
+/// Queries [query, query + queries) and keys [key, key + keys) of a sequence, and the scores
+/// that a mask leaves.
+struct ScoreArea {
+    double query = 0;
+    double queries = 0;
+    double key = 0;
+    double keys = 0;
+    /// True: keys up to the query's own and `ahead` behind it; false: all keys.
+    bool causal = true;
+    /// If causal: only keys from `window` before the query (LocalMask((window, ahead),
+    /// ...)). 0: all keys.
+    double window = 0;
+    double ahead = 0;
+};
+
+/// Returns the number of computed scores. Blocks start at the corner of the area and are at most as
+/// long as its sides; the last blocks count whole. The result is exact for whole sizes below 2^40.
+double computed_scores(const ScoreArea& area, const ScoreBlock& block);
+
+/// A segment of the chip's queries and a segment of a causal sequence's keys, by
+/// index (window_ring.h).
 struct PiecePair {
     int query = 0;
     int key = 0;
     friend bool operator==(const PiecePair&, const PiecePair&) = default;
 };
 
-/// What a kernel that works in blocks (tiles/score_blocks.h) does, of one head of this chip's sequences.
+/// Work of a kernel that computes in blocks, for one head of
+/// this chip's sequences.
 struct InBlocks {
-    double scores = 0;   ///< that are computed
-    double queries = 0;  ///< that blocks of keys fetch
-    double keys = 0;     ///< that blocks of queries fetch
+    double scores = 0;   ///< computed
+    double queries = 0;  ///< fetched by blocks of keys
+    double keys = 0;     ///< fetched by blocks of queries
     double all = 0;      ///< queries for each block of keys, whatever the mask
-    double steps = 0;    ///< blocks that are computed
+    double steps = 0;    ///< blocks computed
 };
 
+/// Counts of one attention operation of a chip.
 struct Seen {
-    double pairs = 0;    ///< of query and key, of one head of this chip's sequences
-    double keys = 0;     ///< columns of its scores
-    double queries = 0;  ///< rows of them, of a sequence
-    double passes = 0;   ///< times that keys and values of whole sequences are read
-    double touched = 1;  ///< share of keys and values that queries see
-    double zeroed = 0;   ///< share of their gradients that is written though no query sees them
-    bool first = true;   ///< part of its dot products
-    double share = 1;    ///< of the chip's queries, that it works on
-    bool again = false;  ///< reads what is there of outputs, or of queries' gradients
-    InBlocks forward{};  ///< by AttentionBlocks; nothing without blocks
+    /// Query-key pairs of one head over this chip's sequences.
+    double pairs = 0;
+    double keys = 0;     ///< columns of the scores
+    double queries = 0;  ///< rows of the scores of one sequence
+    /// How often keys and values of whole sequences are read.
+    double passes = 0;
+    /// Fraction of keys and values that the queries see.
+    double touched = 1;
+    /// Fraction of their gradients that is written as zeros because no query sees it.
+    double zeroed = 0;
+    /// True for the first of the operations that together make the rank's dot products.
+    bool first = true;
+    /// Fraction of the chip's queries that the operation works on.
+    double share = 1;
+    /// True if it reads partial outputs, or partial gradients of queries, again.
+    bool again = false;
+    /// Kernels with AttentionBlocks; zero without blocks.
+    InBlocks forward{};
     InBlocks dkv{};
     InBlocks dq{};
 };
-/// Of all its queries; with zig-zag placement and a window, of the chip that works most.
+/// Returns the counts for all queries of the chip. With zig-zag placement and a window they are
+/// those of the chip that works most.
 Seen seen_by_chip(const Shard& shard, bool local);
-/// With plain placement: of one block of keys, the chip's own or an earlier one.
+/// With plain placement: returns the counts against one block of keys, the chip's own
+/// or an earlier one.
 Seen seen_of_block(const Shard& shard, int block);
-/// With a window: of those pieces of queries and keys. `first`: of the rank's parts.
+/// With a window: returns the counts of these pairs of segments. `first`: the first such
+/// operation of the rank.
 Seen seen_of_pieces(const Shard& shard, std::span<const PiecePair> pairs, bool first);
 
-/// Keys of a block where no blocks are set.
+/// Keys of a block if the plan sets no blocks.
 constexpr double kKeyBlock = 512;
-/// Rows of queries that one core of attention works on at a time where no blocks are set: the largest power of two of which
-/// query, sum of the output and scores against one block of keys (4-byte elements but for the query) fill at most half of its VMEM.
+/// Returns the query rows that one core processes at a time if no blocks are set: the largest power
+/// of two whose queries, output sums and scores against one block of keys fill at most half of the
+/// core's VMEM. Sums and scores have 4-byte elements.
 double query_block_rows(const Shard& shard);
-/// How often attention without blocks reads the keys and values of whole sequences (a fraction where it skips masked ones).
+/// Returns how often attention without blocks reads the keys and values of whole sequences. This is
+/// a fraction if it skips masked ones.
 double key_value_passes(const Shard& shard, bool local);
-/// Elements of the keys and values that attention reads: of the heads that its query heads use.
+/// Returns the elements of keys and values that attention reads, those of the heads that
+/// its query heads use.
 double kv_read(const Shard& shard);
-/// Blocks of keys of these heads, where no others are set.
+/// Returns the number of key blocks of these heads if the plan sets no blocks.
 double key_blocks(const Shard& shard);
 
 }  // namespace podsim::workloads

@@ -13,19 +13,24 @@ using namespace vector_unit;
 using sim::Bytes;
 using sim::Flops;
 
-/// Columns of the up projection of keys and values: the rope columns of a key are no head's own.
+/// Returns the columns of the up projection of keys and values. A key's rope columns belong
+/// to no single head.
 double kv_up_columns(const Shard& s) {
     return s.heads * (s.head_dim - s.latent.rope_dim + s.value_dim);
 }
-/// Queries, keys and values as the kernel takes them: rotated columns beside the others, those of the keys copied for every head, values
-/// apart. Each is read and written once, backward too (MaxText, layers/attention_mla.py: split, apply_rotary_embedding, concatenate).
+/// Returns the arrangement of queries, keys and values for the kernel: rotated columns beside the
+/// others, those of the keys copied for every head, values separate. Each is read and written
+/// once, as in the backward pass (MaxText, layers/attention_mla.py: split,
+/// apply_rotary_embedding, concatenate).
 Elementwise put_together(const Shard& s) {
     const double columns = 4 * s.head_dim - s.latent.rope_dim + 2 * s.value_dim;
     return {s.tokens * s.heads * columns * s.precision.compute, 0};
 }
 
-/// Of a projection that is both, values beside the keys: written of what keys are made of, and backward their gradients added to the
-/// keys'. They go through HBM so many `times`: once written; read beside the keys' gradients, whose sum is written.
+/// Returns the work of separate values if one projection makes both keys and values. The forward
+/// pass writes the values from the source of the keys; the backward pass adds their gradients to
+/// the keys'. They go through HBM `times` times: written once, or read beside the keys' gradients,
+/// whose sum is written.
 Elementwise values_apart(const Shard& s, double times) {
     const double elements = s.shared_kv ? s.tokens * s.kv_heads * s.value_dim : 0;
     return {times * elements * s.precision.compute, elements * (times > 1 ? 1 : 0)};
@@ -92,18 +97,19 @@ Compute qkv_weight_gradient(const Shard& s) {
 
 namespace {
 
-/// Blocks that a kernel goes through: those that are set, or of the keys that a block of queries reads without any.
+/// Returns the grid steps of a kernel: the blocks that are set or, without any, the blocks of keys
+/// that a block of queries reads.
 double steps_of(const Shard& s, const Seen& seen, const InBlocks& kernel) {
     return (s.attention_blocks.any() ? s.heads * kernel.steps : key_blocks(s) * seen.passes) /
            s.cores;
 }
 
-/// Bytes of all scores that are made, masked or not.
+/// Returns the bytes of all scores that are made, masked or not.
 double all_scores(const Shard& s, const Seen& seen) {
     return s.sequences * s.heads * seen.queries * seen.keys * s.score_bytes;
 }
 
-/// Two dot products around a softmax: each operand is read once.
+/// Returns two dot products around a softmax, which read each operand once.
 Compute forward_through_hbm(const Shard& s, const Seen& seen) {
     constexpr double kPasses = 5;
     const double width = s.head_dim + s.value_dim;
@@ -118,10 +124,11 @@ Compute forward_through_hbm(const Shard& s, const Seen& seen) {
             .attention = true};
 }
 
-/// The same of their gradients: dV, dP, dQ, dK, and scores once more where attention's output is kept and they are not.
+/// Returns their gradients: dV, dP, dQ, dK, and the scores once more if only
+/// attention's output is kept.
 Compute backward_through_hbm(const Shard& s, const Seen& seen) {
     constexpr double kPasses = 7;
-    constexpr double kPassesAgain = 4;  // those forward without the product with V
+    constexpr double kPassesAgain = 4;  // passes forward without the product with V
     const double again = s.scores_again ? 1 : 0;
     const double width = s.head_dim + s.value_dim;
     const double count = s.sequences * s.heads;
@@ -168,7 +175,8 @@ Compute forward_over(const Shard& s, const Seen& seen) {
             .tiled = scores > 0 ? computed / scores : 1};
 }
 
-/// How often the backward pass makes scores, and their gradient dP, beyond the reference text's count.
+/// Repetitions of the scores and of their gradient dP in the backward pass, beyond the count of
+/// the reference text.
 struct MadeAgain {
     int scores = 0;
     int gradients = 0;
@@ -186,12 +194,14 @@ MadeAgain made_again(BackwardKernels form) {
     return {};
 }
 
-/// Elements that go through HBM. One kernel: queries, outputs, their gradients once; each block of queries reads keys
-/// and values and adds to their gradients, which the first writes. Two: outputs and their gradients once for D; queries
-/// and gradients by the kernel of queries, whose blocks read keys and values; keys and values once by the other, whose
-/// blocks of keys, as many rows as the heads of a block of queries share, read queries and gradients.
-/// In blocks (AttentionBlocks) every head of queries fetches what its blocks see: keys and values, or queries and gradients; and
-/// a fused kernel writes queries' gradients for each block of keys, zeros where the mask empties it, which are added up.
+/// Returns the elements that go through HBM. One kernel moves queries, outputs and their gradients
+/// once. Each block of queries reads keys and values and adds to their gradients, which the first
+/// block writes. Two kernels move outputs and their gradients once for D. The kernel of queries
+/// moves queries and gradients, and its blocks read keys and values. The other kernel moves keys
+/// and values once. Its blocks of keys, with as many rows as the heads of a block of queries share,
+/// read queries and gradients. In blocks (AttentionBlocks) every head of queries fetches the
+/// elements that its blocks see: keys and values, or queries and gradients. A fused kernel writes
+/// queries' gradients for each block of keys, zeros if the mask empties it, and these are added up.
 double moved_backward(const Shard& s, const Seen& seen) {
     const double rows = s.tokens * seen.share * s.heads;
     const double again = seen.again ? s.head_dim : 0;
@@ -214,7 +224,7 @@ double moved_backward(const Shard& s, const Seen& seen) {
            kv_read(s) * (3 * seen.passes - seen.touched + seen.zeroed);
 }
 
-// dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q, and P once more from Q K^T.
+// Returns dV = P^T dO, dP = dO V^T, dQ = dP K, dK = dP^T Q, and P once more from Q K^T.
 Compute backward_over(const Shard& s, const Seen& seen) {
     if (s.score_bytes > 0) {
         return backward_through_hbm(s, seen);
@@ -238,7 +248,8 @@ Compute backward_over(const Shard& s, const Seen& seen) {
     double exponents = scores * (split ? 2 : 1);
     double tiled = 1;
     if (s.attention_blocks.any() && scores > 0) {
-        // The kernel of keys and values makes S, dV, dP, dK (fused also dQ), the one of queries S, dP, dQ.
+        // The kernel of keys and values makes S, dV, dP, dK (fused also dQ), that of
+        // queries S, dP, dQ.
         const double dq = s.heads * seen.dq.scores * (split ? 1 : 0);
         const double dkv = s.heads * seen.dkv.scores;
         exponents = dkv + dq;

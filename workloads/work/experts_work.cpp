@@ -16,12 +16,13 @@ namespace {
 
 constexpr double kBool = 1;  // bytes
 
-/// Elements of the copies of a chip's rows for experts.
+/// Returns the elements of the copies of a chip's rows for experts.
 double copied_elements(const Shard& s) {
     return s.experts.copies * s.rows / s.tokens * s.d_model;
 }
 
-/// argsort of the experts that t k copies go to: keys and indices of 4 bytes, read and written once.
+/// Returns the argsort of the experts of t k copies: keys and indices of 4 bytes,
+/// read and written once.
 Elementwise sorted(const Shard& s) {
     const double copies = s.experts.copies;
     const auto whole = static_cast<std::uint64_t>(std::ceil(std::max(copies, 1.0)));
@@ -29,48 +30,55 @@ Elementwise sorted(const Shard& s) {
     return {16 * copies, kSort * copies * levels * (levels + 1) / 4};
 }
 
-/// From the gradient of experts' hidden values to those of gate and up. XLA fuses nothing into a kernel of its own (megablox is a
-/// custom call): that writes the gradient of the hidden values, and a fusion behind it reads them.
+/// Returns the step from the gradient of experts' hidden values to those of gate and up. XLA fuses
+/// nothing into a kernel that is a custom call, as megablox is. The kernel writes the gradient of
+/// the hidden values, and a fusion behind it reads that gradient.
 Elementwise hidden_gradient(const Shard& s) {
     const Elementwise fused = activation_gradient(s, s.experts.tokens, s.experts.d_ff);
     const double hidden = s.experts.tokens * s.experts.d_ff * s.precision.compute;
     return s.experts.path.sparse() ? fused + Elementwise{2 * hidden, 0} : fused;
 }
 
-/// Of the copies that are sorted for the experts: tensor ways sort whole rows, each all of them, and split the sums of the experts'
-/// results alone (moe.py: activation_norm_length is not on `tensor`; psum_scatter before the unsort).
+/// Returns the elements of the copies that are sorted for the experts. Every tensor rank sorts all
+/// rows whole, and only the sums of the experts' results are split (moe.py: activation_norm_length
+/// is not on `tensor`; psum_scatter before the unsort).
 double sorted_elements(const Shard& s) {
     return s.experts.copies * s.d_model;
 }
 
-/// Whole rows and their copies, one read and the other written; `operations` of each copied element.
+/// Returns the moves of whole rows and their copies, one read and the other written, with
+/// `operations` for each copied element.
 Elementwise whole_copies(const Shard& s, double operations) {
     const double copies = sorted_elements(s);
     return {(s.tokens * s.d_model + copies) * s.precision.compute, copies * operations};
 }
 
-/// Rows of x once for each of their k experts, before the sort: with the sort of custom gradient MaxText sorts copies (moe.py,
-/// permute: jnp.repeat, then _sort_activations), without it takes each from its row.
+/// Returns the copying of rows of x for each of their k experts, before the sort. With the sort of
+/// custom gradient MaxText sorts copies (moe.py, permute: jnp.repeat, then _sort_activations).
+/// Without it MaxText takes each copy from its row.
 Elementwise repeated(const Shard& s) {
     return s.experts.path.custom_sort_vjp ? whole_copies(s, 0) : Elementwise{};
 }
 
-/// Bytes moved in the order of indices, where they do not fit into a core's VMEM: those of a decode step do, and stay there.
+/// Returns bytes moved in the order of indices. They count as gathered only if they do not fit into
+/// a core's VMEM; those of a decode step fit and stay there.
 Elementwise by_index(const Shard& s, double bytes, double operations = 0) {
     return {bytes, operations, bytes > s.vmem ? bytes : 0};
 }
 
-/// Rows gathered in another order, `elements` in all: each is read and written.
+/// Returns a gather of rows into another order, `elements` in all. Each is read and written.
 Elementwise moved(const Shard& s, double elements) {
     return by_index(s, 2 * elements * s.precision.compute);
 }
 
-/// The gradient of such a gather: the gather back, or a scatter-add into zeros, which reads and writes each of them again.
+/// Returns the gradient of such a gather: the gather back, or a scatter-add into zeros, which reads
+/// and writes each element again.
 Elementwise moved_back(const Shard& s, double elements) {
     return moved(s, (s.experts.path.custom_sort_vjp ? 1 : 2) * elements);
 }
 
-/// The gradient of a chip's rows, from those of their k copies: gathered back and added up, or added into zeros.
+/// Returns the gradient of a chip's rows from those of their k copies: gathered back and added up,
+/// or added into zeros.
 Elementwise added_back(const Shard& s) {
     const double copies = sorted_elements(s);
     if (s.experts.path.custom_sort_vjp) {
@@ -80,8 +88,9 @@ Elementwise added_back(const Shard& s) {
            Elementwise{s.tokens * s.d_model * s.precision.compute, 0};
 }
 
-/// Biases of the experts of so many columns: a row of the table for each sorted row, written out since nothing fuses with the kernel,
-/// and read by what adds it (moe.py, transform_bias).
+/// Returns the biases of the experts over `columns` columns: a row of the table for each sorted
+/// row. It is written out, since nothing fuses with the kernel, and read by the addition
+/// (moe.py, transform_bias).
 Elementwise biased(const Shard& s, double columns) {
     if (!s.mlp_bias || !s.experts.path.sparse()) {
         return {};
@@ -91,7 +100,8 @@ Elementwise biased(const Shard& s, double columns) {
     return by_index(s, 2 * row) + Elementwise{row, elements};
 }
 
-/// Their gradient: a scatter-add, which reads each row and reads and writes the one of its expert.
+/// Returns the gradient of the biases: a scatter-add, which reads each row and reads and writes
+/// that of its expert.
 Elementwise bias_gradient(const Shard& s, double columns) {
     if (!s.mlp_bias || !s.experts.path.sparse()) {
         return {};
@@ -100,12 +110,14 @@ Elementwise bias_gradient(const Shard& s, double columns) {
     return by_index(s, 3 * elements * s.precision.compute, elements);
 }
 
-/// Elements of a mask [S, E, C] of each sequence. Every tensor way has them, and multiplies its share of D's columns.
+/// Returns the elements of the masks [S, E, C] of all sequences. Every tensor rank has them, and
+/// multiplies its fraction of D's columns.
 double mask_elements(const Shard& s) {
     return s.tokens * s.experts.routed * s.experts.capacity;
 }
 
-/// Places of experts' rows, of one sequence, and columns of D that this chip works on.
+/// Returns the slots of the experts' rows per sequence, and the columns of D that
+/// this chip works on.
 double places(const Shard& s) {
     return s.experts.routed * s.experts.capacity;
 }
@@ -113,8 +125,8 @@ double columns_of_way(const Shard& s) {
     return s.d_model * s.rows / s.tokens;
 }
 
-/// A product of the masks with rows or results of a sequence, the inner dimension in the middle. Operands and result move
-/// once; `mask` bytes of an element of the mask.
+/// Returns a product of the masks with rows or results of a sequence, with the inner dimension in
+/// the middle. Operands and result move once; `mask` is the bytes of a mask's element.
 Compute masked(const Shard& s, double m, double k, double n, double mask) {
     const double moved = (s.sequence + places(s)) * columns_of_way(s) * s.sequences;
     return {.flops = sim::Flops(2 * m * k * n * s.sequences),
@@ -122,12 +134,13 @@ Compute masked(const Shard& s, double m, double k, double n, double mask) {
             .hbm = sim::Bytes(moved * s.precision.compute + mask_elements(s) * mask)};
 }
 
-/// The masks from the router's weights: one-hot places in f32 registers, written as the weights and as booleans.
+/// Returns the making of the masks from the router's weights: one-hot slots in f32 registers,
+/// written as the weights and as booleans.
 Elementwise masks(const Shard& s) {
     return {mask_bytes(s), mask_elements(s) * kMask};
 }
 
-/// What brings the rows to their experts, beside the router.
+/// Returns the moves of the rows to their experts, without the router.
 Elementwise routing(const Shard& s) {
     switch (s.experts.path.matmul) {
         case ExpertMatmul::ideal:
@@ -142,7 +155,7 @@ Elementwise routing(const Shard& s) {
     return {};
 }
 
-/// Its backward, into the gradient of the rows.
+/// Returns their backward pass, into the gradient of the rows.
 Elementwise routing_gradient(const Shard& s) {
     switch (s.experts.path.matmul) {
         case ExpertMatmul::ideal:
@@ -150,7 +163,7 @@ Elementwise routing_gradient(const Shard& s) {
         case ExpertMatmul::sparse:
             return added_back(s);
         case ExpertMatmul::dense:
-            // The weights' part of the masks, once more, by their gradient.
+            // The masks of weights count once more, for their gradient.
             return {mask_elements(s) * s.precision.compute, mask_elements(s) * kMask};
         case ExpertMatmul::dense_of_all:
             return copied_rows(s, 1);
@@ -158,7 +171,7 @@ Elementwise routing_gradient(const Shard& s) {
     return {};
 }
 
-/// The product with one column more, from which the weight of the shared experts' output comes.
+/// Adds one column to the product, the weight of the shared experts' output.
 Compute with_gate(const Shard& s, Compute router) {
     router.flops += sim::Flops(s.experts.shared_gate ? 2 * s.rows * s.d_model : 0);
     return router;

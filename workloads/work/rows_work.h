@@ -1,12 +1,13 @@
-// A matmul's work, and that of parts of its rows: collective matmuls work on rows as they come.
+// Work of a matmul and of fractions of its rows: collective matmuls work on rows as they arrive.
 //
-// Each part reads all weights, and has its share of all else. A grouped matmul in tiles is another kernel of fewer rows: its
-// tiles are visited anew, ceil(rows / m) + G - 1 of them in every part (tiles/grouped_tiles.h). Weights that matmuls quantise
+// Each fraction reads all weights, and has its fraction of everything else. A grouped matmul
+// in tiles is another kernel for fewer rows: its tiles are visited anew, ceil(rows
+// / m) + G - 1 of them in every fraction (grouped_tiles.h). Weights that matmuls quantise
 // themselves are quantised once.
 #pragma once
 
 #include "workloads/program/step_program.h"
-#include "workloads/shards/shard.h"
+#include "workloads/work/shard.h"
 
 namespace podsim::workloads {
 
@@ -14,13 +15,14 @@ class RowsWork {
 public:
     /// Keeps a reference to the shard.
     RowsWork(const Shard& shard, Compute whole);
-    /// Of this chip's experts.
+    /// A matmul of this chip's experts. Keeps a reference to the shard.
     RowsWork(const Shard& shard, Compute (*of_experts)(const Shard&));
 
     [[nodiscard]] const Compute& whole() const { return whole_; }
-    /// The part that has such a share of the rows.
+    /// Returns the work on a fraction `share` of the rows.
     [[nodiscard]] Compute part(double share) const;
-    /// Rows and columns that have a scale each in a quantised matmul of dynamic scales, of experts those of every one.
+    /// Returns the number of rows and columns that each have a scale in a quantised matmul with
+    /// dynamic scales. With experts, the columns of every expert count.
     [[nodiscard]] double scales() const;
 
 private:

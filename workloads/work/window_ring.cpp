@@ -30,7 +30,7 @@ WindowRing::Senders WindowRing::senders(Way way, int step) const {
         case Way::turned:
             break;
     }
-    // Owners o >= (step + P - 1 - k) / 2, rounded up, of which the sender is step - 1 ranks away.
+    // Owners are o >= (step + P - 1 - k) / 2, rounded up, and the sender is step - 1 ranks away.
     const int owner = std::max(step, (step + pieces_ - reach_) / 2);
     return {owner - step + 1, ranks_ - step};
 }

@@ -1,22 +1,28 @@
-// Ring attention of a layer whose queries see a window of W last keys: which pieces of keys and values go where, and
-// which queries of a rank see them. Pure geometry.
+// Ring attention of a layer whose queries see a window of the last W keys: the routes of the
+// segments of keys and values, and the queries of a rank that see them. Pure geometry.
 //
-// A sequence of S tokens lies on C ranks in P pieces of q = S / P keys: plain placement P = C, rank r has piece r;
-// zig-zag P = 2 C, rank r has the pieces r and P - 1 - r. A query of piece a sees keys of the pieces a - k to a,
+// A sequence of S tokens lies on C ranks in P segments (pieces_) of q = S / P keys. With plain
+// placement P = C and rank r has segment r. With zig-zag placement P = 2 C and rank r has the
+// segments r and P - 1 - r. A query of segment a sees keys of the segments a - k to a,
 //   k = min(P - 1, ceil((W - 1) / q)).
-// A piece goes from rank to rank, one a step, as far as a query there sees it, and no further: never round the ring.
-// Step s brings what is s ranks away:
-//   up      pieces of lower ranks (zig-zag: their first pieces), i to i + 1: to ranks s .. C - 1, s <= k
-//   down    zig-zag: second pieces of higher ranks, i to i - 1: to ranks 0 .. C - 1 - s, s <= k
-//   turned  zig-zag: first pieces of higher ranks, for the second pieces of lower ones, which come behind the middle
-//           of the sequence: of rank o while s <= 2 o + k - P + 1
-// and round s of attention works on what it has brought, round 0 on the rank's own. The gradients of a piece go back the
-// same way, from the farthest rank to its own, and gather every rank's share.
+// A segment goes from rank to rank, one per step, as far as a query there sees it. It never goes
+// round the whole ring. Step s brings the segments that are s ranks away:
+//   up      segments of lower ranks (zig-zag: their first segments), i to i + 1: to ranks
+//           s .. C - 1, s <= k
+//   down    zig-zag: second segments of higher ranks, i to i - 1: to ranks 0 .. C - 1 - s, s <= k
+//   turned  zig-zag: first segments of higher ranks, for the second segments of lower ranks, which
+//           follow the middle of the sequence: of rank o while s <= 2 o + k - P + 1
+// Round s of attention works on the segments that step s has brought, round 0 on the rank's own.
+// The gradients of a segment go back along the same route, from the farthest rank to its own, and
+// collect the contribution of every rank.
 //
-// Pairs of query and key are counted as everywhere (attention_pairs of model.h): the area in which a query at x sees
-// keys from x - W to x. With d = a - b and G(u) the area of [0, q]^2 where x - y <= u,
-//   pairs(a, b) = G(W - d q) - G(-d q),   G(u) = (q + u)^2 / 2 up to 0, q^2 - (q - u)^2 / 2 up to q, then q^2
-// and the piece at reach k has what is left of the piece's total, so that all add up to it exactly.
+// Pairs of query and key are counted as everywhere (attention_pairs of model.h): by the area in
+// which a query at x sees keys from x - W to x. With d = a - b, and G(u) the area of [0, q]^2
+// in which x - y <= u,
+//   pairs(a, b) = G(W - d q) - G(-d q)
+//   G(u) = (q + u)^2 / 2 up to 0, q^2 - (q - u)^2 / 2 up to q, then q^2
+// The segment at reach k has the rest of the total of its queries' segment, so that all pairs
+// add up to it exactly.
 #pragma once
 
 #include <span>
@@ -26,22 +32,25 @@
 
 namespace podsim::workloads {
 
-/// Whether queries of the layer see less than the sequence.
+/// True if queries of the layer see less than the sequence.
 bool windowed(const Shard& shard, bool local);
 
+/// Steps of a window's ring: which ranks send in a step, and which pairs of segments a rank
+/// works on in a round.
 class WindowRing {
 public:
-    /// Of a causal layer with 0 < W < S and C > 1.
+    /// Requires a causal layer with 0 < W < S and C > 1.
     explicit WindowRing(const Shard& shard);
 
-    /// Pieces that a query sees beside its own.
+    /// Returns how many segments a query sees in addition to its own.
     [[nodiscard]] int reach() const { return reach_; }
-    /// Steps, and rounds of attention behind the first.
+    /// Returns the number of steps, which is also that of attention rounds after the first.
     [[nodiscard]] int rounds() const;
 
     enum class Way { up, down, turned };
     static constexpr Way kWays[] = {Way::up, Way::down, Way::turned};
-    /// The ranks that send in a step, each to the next (up) or the one before it; none: first > last.
+    /// Ranks that send in a step, each to the next rank (up) or the previous one;
+    /// none if first > last.
     struct Senders {
         int first = 0;
         int last = -1;
@@ -49,12 +58,13 @@ public:
     };
     [[nodiscard]] Senders senders(Way way, int step) const;
 
-    /// The pairs of pieces that the rank's queries work on in a round; round 0: its own.
+    /// Returns the pairs of segments that the rank's queries work on in a round;
+    /// its own in round 0.
     [[nodiscard]] std::vector<PiecePair> pairs(int rank, int round) const;
 
 private:
     int ranks_;
-    int pieces_;  ///< of the sequence
+    int pieces_;  ///< segments of the sequence
     int reach_;
 };
 

@@ -23,7 +23,7 @@ double operations_of(Optimizer optimizer) {
     return 0;
 }
 
-/// A matmul that reads or writes the logits, or their gradient, once.
+/// Adds the bytes of the logits, or of their gradient, to a matmul that reads or writes them once.
 Compute with_logits(const Shard& s, Compute work) {
     const double logits = s.tokens * s.block_columns(s.vocabulary);
     work.hbm += sim::Bytes(logits * (s.precision.logits - s.precision.compute));

@@ -26,8 +26,8 @@ Case make_all_reduce(const topology::Lattice& slice, const Group& group, Algorit
     return c;
 }
 
-/// Carries data on the whole slice. Bytes that arrive, in all: along trees 2 (n-1) V a group; in one
-/// shot V for every other member of each factor in turn, at every member.
+/// Carries data on the whole slice and counts the bytes that arrive. A group receives 2 (n-1) V
+/// along trees; in one shot every member receives V from every other member of each factor in turn.
 template <class Carrier>
 void prove_all_reduce(const Case& c) {
     std::optional<Carrier> carrier;
@@ -58,7 +58,7 @@ bool has_trees(const Case& c) {
     return list.front() == Algorithm::reduce_broadcast;
 }
 
-/// Both algorithms where they apply; small arrays and such that are cut.
+/// Runs both algorithms if they apply, with a small array and with one that is cut.
 void prove_one_shot_and_trees(const topology::Lattice& slice, const Group& group) {
     const double most = slice.size() > 9 ? 1000.0 : 48e3;
     for (const double bytes : std::set<double>{1000.0, most}) {
@@ -93,7 +93,7 @@ TEST(AllReduceTest, TwoAndThreeAxesCarryData) {
     }
 }
 
-/// Blocks, strides and pairs of them.
+/// Groups are blocks, strides and pairs of them.
 TEST(AllReduceTest, RandomGroupsCarryDataAndFold) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE(seed);
@@ -113,7 +113,7 @@ TEST(AllReduceTest, RandomGroupsCarryDataAndFold) {
     }
 }
 
-/// Whole, and by axes, of which those that close with a twist are lines.
+/// Groups are the whole slice and its axes. Axes that close with a twist are lines.
 TEST(AllReduceTest, TwistedSlicesCarryDataAndFold) {
     for (const topology::Point& shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4},
                                          topology::Point{4, 4, 8}, topology::Point{4, 8, 8}}) {
@@ -138,8 +138,8 @@ TEST(AllReduceTest, TwistedSlicesCarryDataAndFold) {
     }
 }
 
-/// Links one after the other: the farthest member along each factor, half of ReduceScatter then
-/// AllGather. On a 4x4x8 twisted torus rings of 8, 4 and 4.
+/// Hops are the links to the farthest member along each factor: half of the hops of ReduceScatter
+/// then AllGather. A 4x4x8 twisted torus has rings of 8, 4 and 4.
 TEST(AllReduceTest, OneShotHops) {
     const auto hops = [](const topology::Lattice& slice, Algorithm algorithm) {
         ShiftTable shifts(slice);
@@ -155,12 +155,13 @@ TEST(AllReduceTest, OneShotHops) {
     EXPECT_EQ(hops(box({4, 4, 8}, 7), Algorithm::weighted), 16);
     EXPECT_EQ(hops(box({4, 5, 1}, 2), Algorithm::one_shot), 3 + 2);
     EXPECT_EQ(hops(twisted({4, 4, 8}), Algorithm::one_shot), 4 + 2 + 2);
-    // To the middle of one axis from a corner spine of the other: 2 x (7 + 4).
+    // The tree goes from a corner spine of one axis to the middle of the other: 2 x (7 + 4).
     EXPECT_EQ(hops(box({8, 8, 1}, 0), Algorithm::reduce_broadcast), 22);
 }
 
-/// 1000 B at 9e10 B/s on a ring of 4: 11112 ps and 0.1 us to the neighbours, half of it and 0.1 us to
-/// the opposite chip. Two such rings, each half of the array on one and then the other: 5556 + 2778 and 0.2 us each.
+/// On a ring of 4, 1000 B at 9e10 B/s take 11112 ps and 0.1 us to the neighbours, then half of that
+/// and 0.1 us to the opposite chip. On two such rings each half of the array takes one ring and
+/// then the other: 5556 + 2778 and 0.2 us each.
 TEST(AllReduceTest, OneShotByHand) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     const Case one = make_all_reduce(ring, whole_axes(ring), Algorithm::one_shot, 1000);
@@ -193,7 +194,8 @@ TEST(AllReduceTest, OneShotEqualsItsClosedForm) {
     }
 }
 
-/// Trees load every link alike: at zero latency 2(N-1)V over all links is reached but for the filling.
+/// Trees load every link alike: at zero latency the time reaches 2(N-1)V over all links, except for
+/// the filling of the pipeline.
 TEST(AllReduceTest, TreesAreNearTheBound) {
     struct Row {
         topology::Point shape;

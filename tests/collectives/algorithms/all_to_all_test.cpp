@@ -1,5 +1,5 @@
-// AllToAll carries every pair's bytes and nothing else, over all small shapes, on the routes that its
-// bound assumes; and the figures that it is held to.
+// AllToAll carries every pair's bytes and nothing else, over all small shapes, on the routes that
+// its bound assumes; it meets the figures of its closed forms.
 #include "collectives/algorithms/all_to_all.h"
 
 #include <array>
@@ -18,7 +18,8 @@ namespace podsim::collectives {
 namespace {
 
 constexpr double kPairBytes = 48e3;
-/// Leaves the bytes of a route whole, or cuts those of the routes with large shares in 2 to 5.
+/// The first cap leaves the bytes of a route whole. The second
+/// cuts those of the routes with large shares into 2 to 5.
 constexpr std::array kRouteCaps{1e9, kPairBytes / 4.5};
 
 void prove_exchange(const Case& c) {
@@ -122,7 +123,7 @@ TEST(AllToAllTest, RandomGroups) {
     }
 }
 
-/// The whole slice on one chip, and every axis alone.
+/// Groups are the whole slice and every axis alone.
 TEST(AllToAllTest, TwistedSlices) {
     for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4},
                                         topology::Point{4, 4, 8}, topology::Point{4, 8, 8}}) {
@@ -136,7 +137,8 @@ TEST(AllToAllTest, TwistedSlices) {
     }
 }
 
-/// On twisted slices the bound walks the routes; its six directions carry the same.
+/// On twisted slices the bound walks the routes. The
+/// six directions of a slice carry the same bytes.
 TEST(AllToAllTest, TwistedSlicesLoadAllLinksAlike) {
     for (const topology::Point shape :
          {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}, topology::Point{4, 4, 8},
@@ -211,8 +213,8 @@ TEST(AllToAllTest, TwistingGainsWhatTheTableSays) {
     }
 }
 
-/// A large array's AllGather over its AllToAll: 4 (n-1)/n on a two-way ring of even n, 2 on a one-way
-/// ring.
+/// The ratio of AllGather to AllToAll for a large array is 4 (n-1)/n on a two-way ring of even n,
+/// and 2 on a one-way ring.
 TEST(AllToAllTest, AgainstAllGatherOnRings) {
     for (const int n : {2, 4, 8, 16, 32}) {
         const topology::Lattice ring = box({n, 1, 1}, 1);
@@ -227,7 +229,8 @@ TEST(AllToAllTest, AgainstAllGatherOnRings) {
     }
 }
 
-// Every member takes (or, returning, gives) its own share of every other: 2 (m + 1) / (n + 1) times the mean for member m.
+// Every member takes its own load from every other member, or returns it: 2 (m + 1) / (n + 1) times
+// the mean for member m.
 TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
     struct Where {
         topology::Lattice slice;
@@ -252,7 +255,7 @@ TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
                 }
                 c.ends.returning = returning;
                 prove_exchange(c);
-                // Member m takes 2 m / (n - 1): the first nothing.
+                // Member m takes 2 m / (n - 1), so that the first takes nothing.
                 for (int m = 0; m < members; ++m) {
                     c.ends.loads[static_cast<std::size_t>(m)] = 2.0 * m / (members - 1);
                 }
@@ -262,7 +265,8 @@ TEST(UnequalAllToAll, EveryPairCarriesItsOwnBytes) {
     }
 }
 
-// On a line of 4, rank 1 takes all: three messages to it, from each of the others, and none besides.
+// On a line of 4, rank 1 takes everything: each of the
+// others sends it one message, and nothing else is sent.
 TEST(UnequalAllToAll, NothingIsSentWhereNothingIsTaken) {
     Case c = make_all_to_all(box({4, 1, 1}, 0), {{0, 1, 4}}, Algorithm::automatic);
     c.ends.loads = {0, 4, 0, 0};
@@ -276,9 +280,10 @@ TEST(UnequalAllToAll, NothingIsSentWhereNothingIsTaken) {
     }
 }
 
-// On a ring of 4 with loads 5/2, 1/2, 1/2, 1/2 and pairs of b, over each of the two links into member 0 go 5/2 b from its
-// neighbour, half of the 5/2 b from the opposite one, and half of the 1/2 b from that neighbour to the other one: 4 b.
-// Returning, the same out of it.
+// A ring of 4 has loads 5/2, 1/2, 1/2, 1/2 and pairs of b. Each of the two
+// links into member 0 carries 5/2 b from the neighbour, half of the 5/2 b from
+// the opposite member, and half of the 1/2 b that the one neighbour sends to
+// the other: 4 b. Returning, the links out of member 0 carry the same.
 TEST(UnequalAllToAll, BusiestLinkIsThatOfTheFullestMember) {
     for (const bool returning : {false, true}) {
         Ends ends;

@@ -1,4 +1,5 @@
-// The kernel and the schedules against a simulator that shares neither: ends equal to the picosecond.
+// Compares the kernel and the schedules with a simulator that
+// shares neither: end times are equal to the picosecond.
 #include "tests/collectives/carriers/brute_force.h"
 
 #include <array>
@@ -15,7 +16,8 @@ void expect_equal(const Case& c) {
     ASSERT_EQ(run_on(c.slice, c).result.end.ps, expected.ps) << describe(c);
 }
 
-/// By hand: one-way AllGather of 3 x 9000 B at 9e9 B/s, 1 us: two steps of 1 us + 1 us.
+/// A one-way AllGather of 3 x 9000 B at 9e9 B/s with
+/// 1 us of latency takes two steps of 1 us + 1 us.
 TEST(BruteForceTest, ItselfByHand) {
     Case c;
     c.slice = box({3, 1, 1}, 1);
@@ -24,7 +26,7 @@ TEST(BruteForceTest, ItselfByHand) {
     c.v = sim::Bytes(27000);
     c.link = {.rate = sim::BytesPerSecond(9e9), .latency = sim::Seconds(1e-6)};
     EXPECT_EQ(brute_force(c).ps, 4'000'000);
-    // Two-way it is one step, and on a line two.
+    // A two-way ring takes one step, a line two.
     c.algorithm = Algorithm::two_way;
     EXPECT_EQ(brute_force(c).ps, 2'000'000);
     c.slice = box({3, 1, 1}, 0);
@@ -95,9 +97,10 @@ TEST(BruteForceTest, RandomCases) {
     }
 }
 
-/// By hand: on a ring of 4 the neighbours get 1000 B each way and the opposite chip 500 B each way. A link
-/// carries the two hops of 500 B and one of 1000 B; those with two to go start first, 50 ns; then 1000 B, 100 ns;
-/// then the second hop, which came at 1 us, until 1.05 us; all of it ends at 2.05 us.
+/// On a ring of 4 each chip sends 1000 B to either neighbour and 500 B in either direction to the
+/// opposite chip. A link carries both hops of 500 B and one of 1000 B. Messages with two hops left
+/// start first and take 50 ns; then come 1000 B, 100 ns; then the second hop, which arrived at 1
+/// us, ends at 1.05 us. The collective ends at 2.05 us.
 TEST(BruteForceTest, AllToAllByHand) {
     Case c;
     c.operation = Operation::all_to_all;
@@ -123,7 +126,7 @@ TEST(BruteForceTest, AllToAllRandomCases) {
     }
 }
 
-/// Whole twisted slices and their axes.
+/// Groups are whole twisted slices and their axes.
 TEST(BruteForceTest, TwistedSlices) {
     for (const topology::Point shape : {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}}) {
         for (const unsigned axes : {7U, 1U, 2U, 4U, 5U}) {

@@ -1,4 +1,4 @@
-// Several collectives in flight at once: on links of their own and on the same ones.
+// Several collectives in flight at once, on separate links and on the same ones.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -11,14 +11,14 @@
 namespace podsim::collectives {
 namespace {
 
-/// One of the collectives, when it starts and how urgent it is.
+/// A collective with its start and its priority class.
 struct Flight {
     Case c;
     std::uint32_t priority_class = 0;
     sim::Time starts{};
 };
 
-/// When each of the flights has ended everywhere, and what the links did.
+/// The end of each flight over all places, and the use of the links.
 struct Flown {
     std::vector<sim::Time> ends;
     sim::ExecutionResult result;
@@ -35,7 +35,7 @@ private:
     std::vector<sim::Time>& ends_;
 };
 
-/// All on the same places; the links are those of the first.
+/// Runs all flights on the same places, over links as the first flight has them.
 Flown fly(const topology::Lattice& places, const std::vector<Flight>& flights) {
     sim::Workload workload;
     ShiftTable shifts(places);
@@ -66,7 +66,7 @@ Flown fly(const topology::Lattice& places, const std::vector<Flight>& flights) {
     return flown;
 }
 
-/// Over links of 1 GB/s: a kB takes a us.
+/// Returns a case over links of 1 GB/s, where 1 kB takes 1 us.
 Case make_in_flight(Operation operation, const topology::Lattice& slice, const Group& group,
                     double v, double cap, double latency) {
     Case c;
@@ -99,8 +99,9 @@ TEST(ConcurrentTest, DisjointAxesDoNotDisturbEachOther) {
     }
 }
 
-/// A ring of 5: two steps of a block of 8 messages of 1 us each way, 16 us and a latency of 3 us. The links
-/// never rest (8 >= 1 + 3), so the urgent one leaves the other nothing: that one's two steps begin after 16 us.
+/// On a ring of 5 a flight has two steps of a block of 8 messages of 1 us in each direction: 16 us
+/// and 3 us of latency. The links never rest (8 >= 1 + 3), so the urgent flight leaves no gap to
+/// the other, whose two steps begin after 16 us.
 TEST(ConcurrentTest, TheUrgentOneFirstOnTheSameRing) {
     const topology::Lattice slice = box({5, 1, 1}, 1);
     const auto flight = [&](Operation operation, std::uint32_t priority_class, double starts) {
@@ -110,17 +111,18 @@ TEST(ConcurrentTest, TheUrgentOneFirstOnTheSameRing) {
     const Operation gather = Operation::all_gather;
     EXPECT_EQ(fly(slice, {flight(gather, 0, 0)}).ends[0].ps, 19'000'000);
     for (const Operation other : {Operation::all_gather, Operation::reduce_scatter}) {
-        // Of one class the earlier operation is the urgent one.
+        // Within a class the earlier operation has priority.
         for (const std::uint32_t priority_class : {0U, 1U}) {
             const Flown both = fly(slice, {flight(other, 0, 0), flight(gather, priority_class, 0)});
             EXPECT_EQ(both.ends[0].ps, 19'000'000);
             EXPECT_EQ(both.ends[1].ps, 35'000'000);
         }
-        // The later operation of a more urgent class goes first all the same.
+        // A later operation of a more urgent class still goes first.
         const Flown turned = fly(slice, {flight(other, 1, 0), flight(gather, 0, 0)});
         EXPECT_EQ(turned.ends[1].ps, 19'000'000);
         EXPECT_EQ(turned.ends[0].ps, 35'000'000);
-        // Urgent at 2.5 us: it waits for the message on the link, until 3 us, and then for none.
+        // The urgent flight starts at 2.5 us. It waits until 3 us for the message on the link, and
+        // for nothing after that.
         const Flown late = fly(slice, {flight(other, 1, 0), flight(gather, 0, 2.5e-6)});
         EXPECT_EQ(late.ends[1].ps, 3'000'000 + 19'000'000);
         EXPECT_EQ(late.ends[0].ps, 35'000'000);
@@ -130,8 +132,8 @@ TEST(ConcurrentTest, TheUrgentOneFirstOnTheSameRing) {
     }
 }
 
-/// AllReduce on x beside AllGather on x and y: on y nothing waits, on x both share. The less urgent one
-/// ends no earlier than alone, and no later than both one after the other.
+/// AllReduce on x runs beside AllGather on x and y, which share x only. The less urgent flight ends
+/// no earlier than alone, and no later than both one after the other.
 TEST(ConcurrentTest, SharedAxesLieBetweenAloneAndOneAfterTheOther) {
     const topology::Lattice slice = box({4, 4, 1}, 3);
     const Flight one{
@@ -150,38 +152,40 @@ TEST(ConcurrentTest, SharedAxesLieBetweenAloneAndOneAfterTheOther) {
     EXPECT_GT(x.carried().value(), y.carried().value());
 }
 
-/// Strided groups beside blocks on a ring of 16, without latency. x/4: four groups of 4 at a stride of 4,
-/// blocks of 8 kB. The four lie on the same links: each carries 4 (1 + 1/2) blocks each way, 48 us, without
-/// rest. x%4: lines of 4, blocks of 2 kB; the link into the end of a line carries 3 of them, 6 us.
+/// Strided groups run beside blocks on a ring of 16, without latency. x/4 has four groups of 4 at a
+/// stride of 4, with blocks of 8 kB. They lie on the same links: each carries 4 (1 + 1/2) blocks in
+/// each direction, 48 us without rest. x%4 has lines of 4 with blocks of 2 kB; the link into the
+/// end of a line carries 3 of them, 6 us.
 TEST(ConcurrentTest, StridedGroupsBesideBlocks) {
     const topology::Lattice slice = box({16, 1, 1}, 1);
     const Case strided = make_in_flight(Operation::all_gather, slice, {{0, 4, 4}}, 32e3, 1e9, 0);
     const Case blocks = make_in_flight(Operation::all_gather, slice, {{0, 1, 4}}, 8e3, 1e9, 0);
     EXPECT_EQ(fly(slice, {{strided}}).ends[0].ps, 48'000'000);
     EXPECT_EQ(fly(slice, {{blocks}}).ends[0].ps, 6'000'000);
-    // Urgent strides hold all links to their end; the blocks follow.
+    // Urgent strides hold all links until they end; the blocks follow.
     const Flown strides_first = fly(slice, {{strided}, {blocks, 1}});
     EXPECT_EQ(strides_first.ends[0].ps, 48'000'000);
     EXPECT_EQ(strides_first.ends[1].ps, 54'000'000);
-    // Urgent blocks have their links first of all, one message after the other.
+    // Urgent blocks get their links first, one message after the other.
     const Flown blocks_first = fly(slice, {{strided, 1}, {blocks}});
     EXPECT_EQ(blocks_first.ends[1].ps, 6'000'000);
     EXPECT_GE(blocks_first.ends[0].ps, 54'000'000);
     for (const Flown* flown : {&strides_first, &blocks_first}) {
-        // Links +x into chips 1, 2, 3 and 4 of a block of 4.
+        // Blocks load the links +x into chips 1, 2, 3 and 4 of a block of 4.
         for (std::size_t chip = 0; chip < 16; ++chip) {
             const double of_blocks = chip % 4 == 3 ? 0 : 2e3 * static_cast<double>(chip % 4 + 1);
             EXPECT_EQ(flown->result.links[chip * kIciPorts].carried().value(), 48e3 + of_blocks);
         }
     }
-    // Together they fold to one block.
+    // Both together fold to one block.
     const topology::Lattice fold = topology::fold(slice, std::array{strided.group, blocks.group});
     EXPECT_EQ(fold.size(), 4);
     EXPECT_EQ(fly(fold, {{strided}, {blocks, 1}}).ends[1].ps, 54'000'000);
     EXPECT_EQ(fly(fold, {{strided, 1}, {blocks}}).ends[0].ps, blocks_first.ends[0].ps);
 }
 
-/// Random pairs of collectives on one slice, different groups and starts: the fold of both is the whole.
+/// Random pairs of collectives run on one slice, with different groups and starts. The fold of both
+/// has the times of the whole slice.
 TEST(ConcurrentTest, FoldedIsUnfolded) {
     int folded = 0;
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {

@@ -1,5 +1,5 @@
-// Every algorithm x operation moves every byte to where it belongs, over all small shapes: the
-// messages of a real run of the simulator carry sets of contributions (data_carrier.h).
+// Every algorithm and operation moves every byte to its destination, over all small shapes.
+// Messages of a real run of the simulator carry sets of contributions (data_carrier.h).
 #include <array>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -13,14 +13,15 @@
 namespace podsim::collectives {
 namespace {
 
-constexpr double kBlock = 48e3;  ///< bytes of one member's share of V, before it is cut
+/// Bytes of one member's block of V, before it is cut.
+constexpr double kBlock = 48e3;
 
-/// Bytes that a group receives in all, in units of V: what one member lacks, of each of n members.
+/// Returns the bytes that a group receives, in units of V: each of n members lacks n - 1 blocks.
 double received_by_group(Operation operation, int members) {
     return (operation == Operation::all_reduce ? 2.0 : 1.0) * (members - 1);
 }
 
-/// Runs a case unfolded and checks everything there is to check about it.
+/// Runs a case unfolded and checks all invariants of its data.
 void prove_gathering(const Case& c) {
     std::optional<DataCarrier> carrier;
     const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
@@ -62,7 +63,7 @@ Case make_gathering(const topology::Lattice& slice, const Group& group, Operatio
     return c;
 }
 
-/// Caps that leave a member's share whole, cut it in 2, and cut it in 4 and 6.
+/// Caps that leave a member's block whole, cut it in 2, and cut it in 4 and 6.
 constexpr std::array kShareCaps{1e9, kBlock / 1.5, kBlock / 3.5, kBlock / 5};
 
 void prove_gatherings(const topology::Lattice& slice, const Group& group) {
@@ -89,8 +90,8 @@ TEST(DataCarryingTest, OneAxisWhole) {
     }
 }
 
-/// x%2, x/2, x/2%2 and so on: every (stride, length) that tiles an axis, and pairs of them with a
-/// gap between.
+/// Groups are x%2, x/2, x/2%2 and so on: every (stride, length) that tiles an axis, and pairs of
+/// them with a gap between.
 TEST(DataCarryingTest, OneAxisFactors) {
     for (const int length : {4, 6, 8, 9, 12}) {
         for (const unsigned wrapped : {0U, 1U}) {
@@ -108,7 +109,7 @@ TEST(DataCarryingTest, OneAxisFactors) {
     prove_gatherings(box({12, 1, 1}, 0), {{0, 1, 3}, {0, 6, 2}});  // x%3 x/6
 }
 
-/// All operations and algorithms; the caps and the wrapping go round.
+/// Runs all operations and algorithms; caps and wraps alternate.
 TEST(DataCarryingTest, TwoAxes) {
     std::size_t turn = 0;
     for (int x = 1; x <= 4; ++x) {
@@ -129,7 +130,7 @@ TEST(DataCarryingTest, TwoAxes) {
     }
 }
 
-/// All shapes, wrappings, operations and algorithms.
+/// Runs all shapes, wraps, operations and algorithms.
 TEST(DataCarryingTest, ThreeAxes) {
     std::size_t turn = 0;
     for (int shape = 0; shape < 64; ++shape) {
@@ -152,7 +153,7 @@ TEST(DataCarryingTest, ThreeAxes) {
     }
 }
 
-/// Products of whole axes, blocks and strides, with everything else drawn too.
+/// Groups are products of whole axes, blocks and strides; all other settings are random too.
 TEST(DataCarryingTest, RandomGroups) {
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         SCOPED_TRACE(seed);

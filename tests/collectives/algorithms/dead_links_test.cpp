@@ -1,5 +1,5 @@
-// Rings and lines with dead links: every member still gets what it is promised, nothing crosses a dead link,
-// and a ring with one dead link takes exactly as long as a line.
+// On rings and lines with dead links every member still receives its data, nothing crosses a dead
+// link, and a ring with one dead link takes exactly as long as a line.
 #include <gtest/gtest.h>
 
 #include "sim/base/error.h"
@@ -28,7 +28,7 @@ void kill(Case& c, const topology::Point& chip, int axis) {
     c.options.dead_links.add(c.slice.index(chip), axis);
 }
 
-/// Runs the case with carried data and looks at its dead links.
+/// Runs the case with carried data and checks that its dead links carry nothing.
 sim::Time run_checked(const Case& c) {
     std::unique_ptr<DataCarrier> carrier;
     const Outcome run =
@@ -128,7 +128,8 @@ TEST(DeadLinksTest, SaysWhatCannotRun) {
               "all-to-all cannot run: it does not go round the dead links of its axes");
 }
 
-// Those of one slice exchange over ICI, too; between single chips of slices nothing goes over it.
+// Chips of one slice also exchange over ICI. An exchange
+// of single chips between slices does not use ICI.
 TEST(DeadLinksTest, AnExchangeBetweenSlicesDoesNotGoRoundThem) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     const Case c = make_on_whole_slice(Operation::all_to_all, ring, Algorithm::automatic);
@@ -147,7 +148,7 @@ TEST(DeadLinksTest, AnExchangeBetweenSlicesDoesNotGoRoundThem) {
     }
     call.members.group.clear();
     EXPECT_NO_THROW(build_schedule(call, options, shifts));
-    // Rings within the slices go round them as ever.
+    // Rings within the slices avoid dead links as usual.
     call.members.group = c.group;
     call.operation = Operation::all_gather;
     EXPECT_NO_THROW(build_schedule(call, options, shifts));

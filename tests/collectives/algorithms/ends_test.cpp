@@ -1,5 +1,5 @@
-// Permute, send, broadcast, gather and scatter bring every byte where it belongs, over all small shapes,
-// and take the times that their equations say.
+// Permute, send, broadcast, gather and scatter bring every byte to its destination, over all small
+// shapes, in the times of their equations.
 #include <array>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -14,7 +14,8 @@
 namespace podsim::collectives {
 namespace {
 
-constexpr double kShare = 48e3;  ///< bytes of one member
+/// Bytes of one member.
+constexpr double kShare = 48e3;
 constexpr std::array kWithEnds{Operation::permute, Operation::send, Operation::broadcast,
                                Operation::gather, Operation::scatter};
 
@@ -23,7 +24,7 @@ Case make_with_ends(const topology::Lattice& slice, const Group& group, Operatio
     c.operation = operation;
     c.slice = slice;
     c.group = operation == Operation::send ? Group{} : group;
-    // A broadcast is cut into messages of 4 KiB on its own.
+    // A broadcast is cut into messages of 4 KiB anyway.
     c.v = sim::Bytes(kShare * (operation == Operation::broadcast ? 4 : group_size(group)));
     c.link = {.rate = sim::BytesPerSecond(9e10), .latency = sim::Seconds(1e-7)};
     c.options.hop_bytes = sim::Bytes(9e10 * 1e-7);
@@ -38,8 +39,8 @@ void prove_carried(const Case& c) {
     }
 }
 
-/// Every operation, with ends that go round all places, a cap that cuts a share in pieces, and both
-/// latency rules.
+/// Runs every operation with ends that rotate over all
+/// chips, a cap that cuts a share, and both latency rules.
 void prove_with_ends(const topology::Lattice& slice, const Group& group, std::size_t& turn) {
     for (const Operation operation : kWithEnds) {
         Case c = make_with_ends(slice, group, operation);
@@ -59,7 +60,7 @@ void prove_with_ends(const topology::Lattice& slice, const Group& group, std::si
     }
 }
 
-/// Every length, wrapped or not; every root, every shift, every pair of chips.
+/// Runs every length, wrapped or not, with every root, every shift and every pair of chips.
 TEST(EndsTest, OneAxisFromAndToEveryChip) {
     for (int length = 2; length <= 6; ++length) {
         for (const unsigned wrapped : {0U, 1U}) {
@@ -169,7 +170,7 @@ sim::Time time_of(const Case& c) {
     return run_on(folded(c), c).result.end;
 }
 
-/// v5e: 45 GB/s and 1 us a link.
+/// Returns a case with the links of v5e: 45 GB/s and 1 us.
 Case on_v5e(const topology::Lattice& slice, Operation operation, double v) {
     Case c = make_with_ends(slice, whole_axes(slice), operation);
     c.v = sim::Bytes(v);
@@ -178,22 +179,23 @@ Case on_v5e(const topology::Lattice& slice, Operation operation, double v) {
     return c;
 }
 
-// Corner to corner of a 4x4 mesh: two routes of 6 links, half of 16777216 B on each, in 2 messages of
-// 4 MiB: 4194304 / 45e9 = 93.2067555... us, rounded up to the picosecond. The first byte is there after
-// 6 us, the last 2 x 93.206756 us later. The reference text says 188 us: 17e6 B over two links, without
-// the 6 us.
+// A send from corner to corner of a 4x4 mesh has two routes of 6 links. Each carries half of
+// 16777216 B in 2 messages of 4 MiB: 4194304 / 45e9 = 93.2067555... us, rounded up to the
+// picosecond. The first byte arrives after 6 us, the last 2 x 93.206756 us later. The reference
+// text says 188 us: 17e6 B over two links, without the 6 us.
 TEST(EndsTest, SendAcrossAMesh) {
     Case c = on_v5e(box({4, 4, 1}, 0), Operation::send, 16777216);
     EXPECT_EQ(time_of(c).ps, 6'000'000 + 2 * 93'206'756);
-    // One byte: both routes are of least length, half a byte each, 11.1 ps; 6 us and 12 ps.
+    // One byte takes both shortest routes, half a byte each, 11.1 ps: 6 us and 12 ps.
     c.v = sim::Bytes(1);
     EXPECT_EQ(time_of(c).ps, 6'000'000 + 12);
 }
 
-// Neighbours on a mesh 4x4, (1,1) to (2,1): the direct link, and detours of 3 links. In bytes at 45 GB/s
-// a hop is 45 kB. 1 link: V + 45 kB. 3 routes: (V + 7 x 45 kB) / 3, less from V = 90 kB on (two
-// routes, (V + 4 x 45 kB) / 2, are level with both there). The fourth has to leave backwards and to
-// cross in the row y = 3: 16 links together, (V + 16 x 45 kB) / 4, from V = 900 kB on.
+// The send goes between neighbours on a 4x4 mesh, (1,1) to (2,1): over the direct link, and over
+// detours of 3 links. In bytes at 45 GB/s a hop is 45 kB. 1 link takes V + 45 kB. 3 routes take (V
+// + 7 x 45 kB) / 3, which is less from V = 90 kB on; two routes, (V + 4 x 45 kB) / 2, are level
+// with both there. The fourth route has to leave backwards and to cross in the row y = 3: 16 links
+// together, (V + 16 x 45 kB) / 4, from V = 900 kB on.
 TEST(EndsTest, SendTakesDetoursWhenTheyPay) {
     Case c = on_v5e(box({4, 4, 1}, 0), Operation::send, 89e3);
     c.ends = {{1, 1, 0}, {2, 1, 0}, 1};
@@ -211,12 +213,12 @@ TEST(EndsTest, SendTakesDetoursWhenTheyPay) {
     const std::vector<int> four = lengths(901e3);
     EXPECT_EQ(four.size(), 4U);
     EXPECT_EQ(std::accumulate(four.begin(), four.end(), 0), 16);
-    // 1800 kB: T = (1800 + 720) / 4 = 630 kB: 14 us in all, but for the rounding of shares.
+    // For 1800 kB, T = (1800 + 720) / 4 = 630 kB: 14 us, except for the rounding of shares.
     c.v = sim::Bytes(1800e3);
     EXPECT_NEAR(static_cast<double>(time_of(c).ps), 14e6, 2);
 }
 
-// All routes of a send end within the rounding of their messages.
+// All routes of a send end at the same time within the rounding of their messages.
 TEST(EndsTest, RoutesOfASendEndTogether) {
     Case c = on_v5e(box({8, 8, 8}, 7), Operation::send, 1e8);
     c.ends = {{0, 0, 0}, {1, 3, 4}, 1};
@@ -228,9 +230,9 @@ TEST(EndsTest, RoutesOfASendEndTogether) {
     }
 }
 
-// int8[131072,131072] over a 4x4 mesh to its corner: 15 of 16 parts of 2^34 B through two links, 7.5 parts
-// each: 8053063680 B at 45 GB/s are 178.957 ms. (The reference text, with 15e9 B: 167 ms. By rows and
-// then columns 12 of the 16 parts come through one link: 286 ms.)
+// A gather brings int8[131072,131072] over a 4x4 mesh to its corner: 15 of 16 parts of 2^34 B come
+// through two links, 7.5 parts each: 8053063680 B at 45 GB/s are 178.957 ms. The reference text has
+// 15e9 B: 167 ms. By rows and then columns, 12 of the 16 parts would come through one link: 286 ms.
 TEST(EndsTest, GatherBalancesTheLinksOfACorner) {
     const Case c = on_v5e(box({4, 4, 1}, 0), Operation::gather, 17179869184.0);
     const Outcome run = run_on(folded(c), c);
@@ -243,7 +245,7 @@ TEST(EndsTest, GatherBalancesTheLinksOfACorner) {
     EXPECT_NEAR(carried({0, 1, 0}, 1), 8053063680.0, 1);
 }
 
-/// bound / time_of for large arrays; every root.
+/// Checks bound / time_of for large arrays and every root.
 TEST(EndsTest, NearTheBound) {
     for (const topology::Lattice& slice : {box({4, 4, 1}, 0), box({4, 4, 4}, 7), box({8, 4, 2}, 0),
                                            box({6, 5, 1}, 1), twisted({4, 4, 8})}) {
@@ -263,9 +265,10 @@ TEST(EndsTest, NearTheBound) {
     }
 }
 
-// The best flow into a root on a mesh is not always that of its links: on 8x2 from (0,0), the links
-// (1,*) to (0,*) carry 14 of 16 shares, 7 each; the root's own two links carry 15, 7.5 each, the bound.
-// From (4,0) of 8 in a row, 4 shares come from the left, 3 from the right: 4.
+// The links of the root do not always limit the best flow into it. On an 8x2
+// mesh from (0,0), the links (1,*) to (0,*) carry 14 of 16 shares, 7 each;
+// the root's own two links carry 15, 7.5 each, which is the bound. On a line
+// of 8 from (4,0), 4 shares come from the left and 3 from the right: 4.
 TEST(EndsTest, BoundsOfGathers) {
     const auto shares = [](const topology::Lattice& slice, topology::Point root) {
         Case c = on_v5e(slice, Operation::gather, 4.5e10 * slice.size());
@@ -275,16 +278,16 @@ TEST(EndsTest, BoundsOfGathers) {
     EXPECT_DOUBLE_EQ(shares(box({8, 2, 1}, 0), {0, 0, 0}), 7.5);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 0), {4, 0, 0}), 4);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), {4, 0, 0}), 3.5);
-    // 8x2 from (4,0): three links, but 8 shares come from the left over two links and 6 from the
-    // right: 15 / 3 = 5 is the most of them.
+    // On 8x2 from (4,0) the root has three links. 8 shares come from the left over two links and 6
+    // from the right; 15 / 3 = 5 is the largest load.
     EXPECT_DOUBLE_EQ(shares(box({8, 2, 1}, 0), {4, 0, 0}), 5);
-    // A 3x3 mesh of stride 2 along x: that link has half its rate.
+    // The group is a 3x3 mesh of stride 2 along x, whose links there have half the rate.
     Case c = on_v5e(box({6, 3, 1}, 0), Operation::gather, 4.5e10 * 9);
     c.group = {{0, 2, 3}, {1, 1, 3}};
     EXPECT_DOUBLE_EQ(physical_bound(c.call(), c.link.rate).value(), 8 / 1.5);
 }
 
-// A ring of n, shift d: d (n - d) / n of a share on every link at the least.
+// On a ring of n with shift d, every link carries at least d (n - d) / n of a share.
 TEST(EndsTest, BoundsOfPermutes) {
     const auto shares = [](const topology::Lattice& slice, int shift) {
         Case c = on_v5e(slice, Operation::permute, 4.5e10 * slice.size());
@@ -295,13 +298,14 @@ TEST(EndsTest, BoundsOfPermutes) {
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), 2), 1.5);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), 4), 2);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 1), -2), 1.5);
-    // A line: 3 go forward over the middle, 3 come back.
+    // On a line 3 shares go forward over the middle and 3 come back.
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 0), 3), 3);
     EXPECT_DOUBLE_EQ(shares(box({8, 1, 1}, 0), 1), 1);
 }
 
-// Ring of 8, shift 2, 45 GB/s: of 8 shares of 3.6 MB (80 us) the shortest routes load every forward link with
-// 2, 160 us; sending a quarter round the other way, 1.5 on each link of both directions, 120 us.
+// On a ring of 8 with shift 2 at 45 GB/s, each of 8 shares is 3.6 MB (80 us). The shortest routes
+// load every forward link with 2 shares, 160 us. Sending a quarter in the other direction loads
+// each link of both directions with 1.5, 120 us.
 TEST(EndsTest, PermuteGoesBothWaysRound) {
     Case c = on_v5e(box({8, 1, 1}, 1), Operation::permute, 8 * 3.6e6);
     c.ends.shift = 2;
@@ -312,7 +316,8 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
     c.algorithm = Algorithm::automatic;
     EXPECT_EQ(time_of(c).ps, 120'000'000);
     EXPECT_EQ(folded(c).size(), 1);
-    // With 45 kB of latency a link it pays if half a share is more than 4 links: from 360 kB on.
+    // With 45 kB of latency a link, the longer direction pays
+    // if half a share is more than 4 links: from 360 kB on.
     c.options.hop_bytes = sim::Bytes(45e3);
     const auto hops = [&](double share) {
         c.v = sim::Bytes(8 * share);
@@ -322,9 +327,10 @@ TEST(EndsTest, PermuteGoesBothWaysRound) {
     EXPECT_EQ(hops(361e3), 6);
 }
 
-// Groups of 4 on a ring of 12, shift 1: three members go one link forward, the last three back, so that every link
-// within a group carries one share each way: 80 us for 3.6 MB. Round the ring as well a forward link would
-// carry 11/12 of its own member's and a quarter of what the last members of two groups send round it, 17/12.
+// Groups of 4 lie on a ring of 12, shift 1. Three members go one link forward, the last goes three
+// back, so that every link within a group carries one share in each direction: 80 us for 3.6 MB. If
+// shares went round the ring as well, a forward link would carry 11/12 of its own member's share
+// and a quarter of the shares that the last members of two groups send round, 17/12.
 TEST(EndsTest, PermuteGoesRoundOnlyWhereThatPays) {
     Case c = on_v5e(box({12, 1, 1}, 1), Operation::permute, 4 * 3.6e6);
     c.group = {{0, 1, 4}};
@@ -333,15 +339,16 @@ TEST(EndsTest, PermuteGoesRoundOnlyWhereThatPays) {
     c.options.hop_bytes = {};
     EXPECT_EQ(time_of(c).ps, 80'000'000);
     EXPECT_EQ(run_on(folded(c), c).built.hops, 3);
-    // On a 4x4 torus all go one link along y, where both ways pay (3/4 of a share), and a quarter of them one
-    // along x, which loads no link with more than a half: 3 links the other way round, and one along x.
+    // On a 4x4 torus all shares go one link along y, where both directions pay (3/4 of a share). A
+    // quarter of them also go one link along x, which loads no link with more than a half. The hops
+    // are 3 links in the other direction, and one along x.
     c = on_v5e(box({4, 4, 1}, 3), Operation::permute, 16 * 3.6e6);
     c.ends.shift = 1;
     c.options.hop_bytes = sim::Bytes(45e3);
     EXPECT_EQ(run_on(folded(c), c).built.hops, 4);
 }
 
-/// What carries the bytes, in words, and the links that the last of them crosses.
+/// The description names what carries the bytes; hops are the links up to the last byte's arrival.
 TEST(EndsTest, SaysWhatCarriesTheBytes) {
     const auto built = [](Operation operation, const topology::Lattice& slice, double v,
                           const Ends& ends) {
@@ -362,14 +369,15 @@ TEST(EndsTest, SaysWhatCarriesTheBytes) {
               std::pair(std::string("2 routes over the 2 links of the root"), 1));
     EXPECT_EQ(built(Operation::scatter, line, 1e4, {.root = {0, 0, 0}}),
               std::pair(std::string("2 routes over the 1 links of the root"), 2));
-    // From an end of a line: ten messages of 4 KiB. On a ring two trees, each the other way round.
+    // From the end of a line one tree carries ten messages
+    // of 4 KiB. A ring has two trees in opposite directions.
     EXPECT_EQ(built(Operation::broadcast, line, 40960, {.root = {0, 0, 0}}),
               std::pair(std::string("one tree, 2 deep, 10 messages"), 2));
     EXPECT_EQ(built(Operation::broadcast, ring, 409600, {.root = {0, 0, 0}}),
               std::pair(std::string("2 disjoint trees, 3 deep, 50 messages each"), 3));
 }
 
-/// Only whole neighbours have the broadcast's time; one member, or none besides, takes no time.
+/// The closed form of a broadcast needs groups of adjacent chips. A single member takes no time.
 TEST(EndsTest, ClosedFormsOfGroupsApart) {
     Case c = make_with_ends(box({8, 1, 1}, 1), {{0, 2, 4}}, Operation::broadcast);
     EXPECT_EQ(closed_form(c.call(), c.options, c.link), std::nullopt);

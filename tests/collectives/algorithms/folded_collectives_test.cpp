@@ -1,5 +1,5 @@
-// A folded run is the run of the whole slice: same times to the picosecond, same use of every link,
-// and a count of events that only lacks the copies.
+// A folded run equals the run of the whole slice: the same times to the picosecond, the same use of
+// every link, and a count of events that lacks only the copies.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ TEST(FoldTest, RandomCasesAreEqualToThePicosecond) {
     EXPECT_GT(really_folded, 150);
 }
 
-/// A ring of 6 beside a line of 4: the fold is the line alone. Strided and block groups of the same
-/// slice keep what they need.
+/// A ring of 6 beside a line of 4 folds to the line alone. Strided and block groups of the same
+/// slice keep the chips that they need.
 TEST(FoldTest, KnownFolds) {
     Case c;
     c.slice = box({6, 4, 1}, 1);
@@ -44,7 +44,8 @@ TEST(FoldTest, KnownFolds) {
     expect_fold_is_equal(c);
 }
 
-/// An unfolded run is a run of its own: halve the rate of any one link in use and its end moves.
+/// The unfolded run depends on every link: if the rate
+/// of any one link in use is halved, the end moves.
 TEST(FoldTest, OneSlowedLinkChangesTheUnfoldedRun) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         Random random(seed);

@@ -1,4 +1,4 @@
-// Handovers and transfers with hosts: messages, links and roles by hand.
+// Messages, links and roles of handovers and host transfers, worked out by hand.
 #include "collectives/algorithms/handover.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ namespace {
 
 using topology::box;
 
-/// 8 bytes half-way round a ring of 4: half of them either way, each half in two messages of 2 bytes.
+/// 8 bytes go half-way round a ring of 4: half of them in
+/// each direction, each half in two messages of 2 bytes.
 TEST(HandoverTest, TakesTheShortestRoutes) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     ShiftTable shifts(ring);
@@ -36,7 +37,7 @@ TEST(HandoverTest, TakesTheShortestRoutes) {
     EXPECT_EQ(by_port, (std::map<std::uint32_t, double>{{0, 4}, {1, 4}}));
 }
 
-/// 10 bytes to the next slice, a chip further: four messages, over PCIe and DCN.
+/// 10 bytes go to the next slice, one chip further: four messages, over PCIe and DCN.
 TEST(HandoverTest, GoesToAnotherSlice) {
     const topology::Lattice line = box({2, 1, 1}, 0);
     ShiftTable shifts(topology::Places(line, 2));
@@ -79,7 +80,8 @@ TEST(HandoverTest, DoesNotGoRoundDeadLinks) {
     EXPECT_NO_THROW(build_handover(torus, {.chips = {1, 0, 0}}, sim::Bytes(1), options, shifts));
 }
 
-/// The axes of its routes, and how many there are: both ways round, and in both orders of the axes.
+/// The links of a handover are the axes of its routes and the number of routes: both directions of
+/// a ring, and both orders of two axes.
 TEST(HandoverTest, Links) {
     const auto links = [](const topology::Lattice& slice, const topology::Point& displacement) {
         const HandoverLinks found = handover_links(slice, displacement);
@@ -92,7 +94,7 @@ TEST(HandoverTest, Links) {
     EXPECT_EQ(links(box({4, 4, 4}, 0), {2, 0, 0}), std::pair(1U, 1));
 }
 
-/// Four messages of 2.5 bytes over the chip's own PCIe link.
+/// Four messages of 2.5 bytes cross the chip's own PCIe link.
 TEST(HostTransferTest, GoesOverPcieInMessages) {
     const auto ports = [](HostDirection direction) {
         ShiftTable shifts(box({3, 1, 1}, 0));

@@ -1,4 +1,5 @@
-// What AllToAlls and permutes must carry over each axis, by hand and beside what the links of their shortest routes carry.
+// Compares the lower bounds of the bytes that AllToAlls and permutes carry over each axis with
+// figures by hand and with the bytes on the links of their shortest routes.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ namespace podsim::collectives {
 namespace {
 
 constexpr double kPair = 48e3;
-constexpr double kRounding = 1e-6;  // carried bytes are counted in 1/1024, by message
+// Carried bytes are counted in units of 1/1024 byte, for each message.
+constexpr double kRounding = 1e-6;
 
 Case exchange_on(const topology::Lattice& slice, const Group& group) {
     Case c;
@@ -27,7 +29,8 @@ Case exchange_on(const topology::Lattice& slice, const Group& group) {
     return c;
 }
 
-/// By axis, direction and chip along the axis, the mean over its lines.
+/// Bytes carried in a run, by axis, by direction and by chip
+/// along the axis, as the mean over the lines of the axis.
 struct Played {
     std::array<double, topology::kAxes> on_axis{};
     std::array<std::array<std::vector<double>, 2>, topology::kAxes> lines{};
@@ -75,7 +78,7 @@ void prove_least_carried(const Case& c) {
             EXPECT_TRUE(least.up.at(axis).empty() && least.down.at(axis).empty());
             continue;
         }
-        // Down is named by the lower end of its links, on which the higher one puts it.
+        // A link down is named by its lower end; the run counts it at its upper end.
         const std::vector<double>& up = links.lines.at(axis)[0];
         const std::vector<double>& down = links.lines.at(axis)[1];
         ASSERT_EQ(least.up.at(axis).size(), up.size());
@@ -90,8 +93,8 @@ void prove_least_carried(const Case& c) {
     }
 }
 
-// Ring of 4: 0 + 1 + 2 + 1 links from a chip, of V / 16 each. Line of 4: 2 x 2 pairs over the middle, 3 over the others;
-// in all 2 x 10 links of V / 16, by 4 chips.
+// On a ring of 4 a chip sends V / 16 over 0 + 1 + 2 + 1 links. On a line of 4, 2 x 2 pairs cross
+// the middle link and 3 cross each other link: 2 x 10 links of V / 16, by 4 chips.
 TEST(AllToAllCarried, OneAxisByHand) {
     Case c = exchange_on(box({4, 1, 1}, 1), {{0, 1, 4}});
     c.v = sim::Bytes(16);
@@ -104,8 +107,9 @@ TEST(AllToAllCarried, OneAxisByHand) {
     EXPECT_EQ(line.down[0], line.up[0]);
 }
 
-// To the last two of a line of 4, of twice the mean: 2 x 2 pairs of 2 over the middle, 3 of 2 over the last, 1 x 2 of 2 over the
-// first; down from the last to the one before it. Returning, the other way.
+// The last two members of a line of 4 take twice the mean. 2 x 2 pairs of 2 cross the middle, 3 of
+// 2 the last link, 1 x 2 of 2 the first; down go the pairs from the last member to the one before
+// it. Returning, the directions are swapped.
 TEST(AllToAllCarried, UnequalMembersByHand) {
     Case c = exchange_on(box({4, 1, 1}, 0), {{0, 1, 4}});
     c.v = sim::Bytes(16);
@@ -171,7 +175,8 @@ Case permute_on(const topology::Lattice& slice, const Group& group, int shift) {
     return c;
 }
 
-// A ring of 8, by 3: 3 links of V / 8. A line of 4, by 1: one link for each of three, and the last goes back over all.
+// On a ring of 8 with shift 3 a share of V / 8 takes 3 links. On a line of 4 with shift 1 three
+// shares take one link each, and the last goes back over all.
 TEST(PermuteCarried, ByHand) {
     Case c = permute_on(box({8, 1, 1}, 1), {{0, 1, 8}}, 3);
     c.v = sim::Bytes(8);

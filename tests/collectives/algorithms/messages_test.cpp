@@ -11,7 +11,7 @@ std::uint32_t of_block(double block, double cap) {
     return message_count(sim::Bytes(block), sim::Bytes(cap));
 }
 
-/// Beyond one their number is even, so that half of a block is whole messages.
+/// A count of messages beyond one is even, so that half of a block is a whole number of messages.
 TEST(MessagesTest, OfABlock) {
     EXPECT_EQ(of_block(0, 3), 1U);
     EXPECT_EQ(of_block(1, 3), 1U);

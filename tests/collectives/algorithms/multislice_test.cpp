@@ -1,5 +1,5 @@
-// Collectives between slices: what arrives, what folds, what an independent simulator says, and what
-// can be worked out by hand.
+// Collectives between slices: arrivals, folds, times
+// of an independent simulator, and times by hand.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace {
 
 using topology::Point;
 
-/// v5p's links: PCIe 15 GB/s and 1 us, DCN 25 GB/s a host and 10 us, ICI 90 GB/s and 1 us.
+/// Returns a case with the links of v5p: PCIe 15 GB/s and 1
+/// us, DCN 25 GB/s a host and 10 us, ICI 90 GB/s and 1 us.
 SlicesCase make_slices_case(Operation operation, const topology::Lattice& slice, int slices,
                             double v) {
     SlicesCase c;
@@ -32,7 +33,7 @@ SlicesCase make_slices_case(Operation operation, const topology::Lattice& slice,
     return c;
 }
 
-/// What goes between slices.
+/// Operations that have a form between slices.
 constexpr std::array kAcrossSlices{Operation::all_gather, Operation::reduce_scatter,
                                    Operation::all_reduce, Operation::all_to_all};
 
@@ -43,7 +44,8 @@ void expect_data_arrives(const SlicesCase& c) {
     });
     carrier->check_result();
     ASSERT_EQ(carrier->error(), "");
-    // A member is brought just the bytes that it lacks; reducing on lines, sums pass it as its place there has it.
+    // A member receives exactly the bytes that it lacks. If the operation reduces on lines, members
+    // also receive sums that they pass on.
     const Group& group = c.within.group;
     const bool passes_sums_on = c.within.operation != Operation::all_gather &&
                                 std::ranges::any_of(group, [&](const auto& f) {
@@ -116,7 +118,7 @@ TEST(MultisliceTest, DataArrivesInRandomCases) {
     }
 }
 
-/// The place of the fold that stands for one of the whole.
+/// Returns the index of the place in the fold that stands for a chip of the whole slice.
 std::size_t stands_for(const topology::Places& fold, const Point& chip) {
     Point place;
     for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
@@ -162,7 +164,8 @@ TEST(MultisliceTest, FoldedIsUnfolded) {
         }
     }
     EXPECT_GT(folded, 60);
-    EXPECT_GT(clipped, 20);  // hosts that do not divide an axis
+    // Cases in which hosts do not divide an axis.
+    EXPECT_GT(clipped, 20);
 }
 
 TEST(MultisliceTest, AgreesWithTheBruteForce) {
@@ -181,8 +184,8 @@ TEST(MultisliceTest, AgreesWithTheBruteForce) {
     }
 }
 
-/// Hosts of 2 on rings of 3, 5 and 7 leave a host of 1: past the end of the ring the chips of two source
-/// hosts send to one host at the same time, alike in all but their place.
+/// Hosts of 2 on rings of 3, 5 and 7 leave a host of 1. Past the end of the ring the chips of two
+/// source hosts send to one host at the same time, and differ only in their positions.
 TEST(MultisliceTest, SmallerHostsAtTheEndOfARing) {
     for (const int length : {3, 5, 7}) {
         for (const Operation operation : kAcrossSlices) {
@@ -192,15 +195,16 @@ TEST(MultisliceTest, SmallerHostsAtTheEndOfARing) {
             c.host_box = {2, 1, 1};
             SCOPED_TRACE(describe(c));
             ASSERT_EQ(run_on(c.whole(), c).result.end.ps, brute_force(c).ps);
-            // All at one instant: only the index in the host tells them apart.
+            // All messages arrive at one instant; only the index in the host orders them.
             c.pcie.rate = c.dcn.rate = sim::BytesPerSecond::infinity();
             ASSERT_EQ(run_on(c.whole(), c).result.end.ps, brute_force(c).ps);
         }
     }
 }
 
-/// One chip in each of 2 slices, V = 30 MB: a block of 15 MB, 1 ms over PCIe. The other links are faster and
-/// cut through: each message goes on when its head has come, so that the last byte is 1 + 10 + 1 us behind.
+/// One chip in each of 2 slices has V = 30 MB: a block of 15 MB takes 1 ms over PCIe. The other
+/// links are faster and cut through: each message goes on when its head has come, so that the last
+/// byte is 1 + 10 + 1 us behind.
 TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
     for (const double cap : {1e9, 15e6 / 4}) {
         SlicesCase c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 30e6);
@@ -212,18 +216,19 @@ TEST(MultisliceTest, OneChipInEachOfTwoSlices) {
         // The second half begins when the first has ended.
         c.within.operation = Operation::all_reduce;
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 2'024'000'000);
-        // To the other slice go V / 4 = 7.5 MB.
+        // V / 4 = 7.5 MB go to the other slice.
         c.within.operation = Operation::all_to_all;
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 512'000'000);
-        // Three slices: two blocks of 10 MB one after the other on the chip's PCIe link, 2/3 ms each.
+        // With three slices two blocks of 10 MB follow
+        // each other on the chip's PCIe link, 2/3 ms each.
         c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 3, 30e6);
         c.within.options.message_cap = sim::Bytes(1e9);
         EXPECT_EQ(run_on(c.whole(), c).result.end.ps, 2 * 666'666'667 + 12'000'000);
     }
 }
 
-/// h chips of one host, each with its own peer: blocks of 4 messages of 15 kB, p = 1 us on PCIe and
-/// d = 0.6 us on the host's link (1.2 us when oversubscribed twice).
+/// The h chips of one host each have their own peer. Blocks are 4 messages of 15 kB, with p = 1 us
+/// on PCIe and d = 0.6 us on the host's link (1.2 us if oversubscribed twice).
 TEST(MultisliceTest, ChipsOfAHostShareItsLink) {
     const auto run = [](int chips, double oversubscription) {
         SlicesCase c = make_slices_case(Operation::all_gather, box({chips, 1, 1}, 1), 2, 2 * 60e3);
@@ -235,19 +240,21 @@ TEST(MultisliceTest, ChipsOfAHostShareItsLink) {
         return run_on(c.folded(), c).result.end.ps;
     };
     constexpr std::int64_t kLatency = 12'000'000;
-    // Alone, PCIe sets the pace: 4 p.
+    // With one chip PCIe sets the pace: 4 p.
     EXPECT_EQ(run(1, 1), 4'000'000 + kLatency);
-    // The first message holds the host's link for p, as long as its bytes take to come; all others are there
-    // by their turn and take d. The last starts after p + (4 h - 2) d and then takes p on the last link.
+    // The first message holds the host's link for p, the time its bytes
+    // take to come. All others are there in time and take d. The last
+    // starts after p + (4 h - 2) d and then takes p on the last link.
     EXPECT_EQ(run(2, 1), 1'000'000 + 6 * 600'000 + 1'000'000 + kLatency);
     EXPECT_EQ(run(4, 1), 1'000'000 + 14 * 600'000 + 1'000'000 + kLatency);
-    // d > p: the host's link works from the first head to the end, 4 h d; the last link keeps up.
+    // If d > p, the host's link works from the first
+    // head to the end, 4 h d; the last link keeps up.
     EXPECT_EQ(run(2, 2), 8 * 1'200'000 + kLatency);
     EXPECT_EQ(run(4, 2), 16 * 1'200'000 + kLatency);
 }
 
-/// Four messages of 1 us over PCIe keep the faster links behind it for just as long: a link is held until
-/// the last byte has come, which takes the latency of the link before, not its own.
+/// Four messages of 1 us over PCIe occupy the faster links behind it for just as long: a link is
+/// held until the last byte has come, which takes the latency of the link before it, not its own.
 TEST(MultisliceTest, TheNetworksLatencyDoesNotHoldTheHostsLink) {
     SlicesCase c = make_slices_case(Operation::all_gather, box({1, 1, 1}, 0), 2, 2 * 60e3);
     c.within.options.message_cap = sim::Bytes(15e3);
@@ -257,7 +264,8 @@ TEST(MultisliceTest, TheNetworksLatencyDoesNotHoldTheHostsLink) {
 }
 
 /// Bytes on PCIe and DCN of 4x2 in 2 hosts, S = 3 slices, n = 8, V = 24 MB:
-///   every chip sends its block V / (n S) to S - 1 slices; flat, all that its slice has, V / S.
+///   every chip sends its block V / (n S) to S - 1 slices; flat, it sends its slice's whole block,
+///   V / S.
 ///   AllToAll: (S - 1) n pairs of V / (n S)^2.
 TEST(MultisliceTest, BytesBetweenSlices) {
     const auto bytes = [](Operation operation, Algorithm algorithm) {
@@ -301,11 +309,12 @@ TEST(MultisliceTest, NothingBeatsTheBound) {
     }
 }
 
-/// 4x2 in 2 hosts, S = 2, V = 1.6 GB. AllReduce of the whole slice: its one group must send and receive V over
-/// 2 x 25 GB/s: 32 ms; over 8 x 15 GB/s 13.3 ms. AllGather: V / 2 out and in: 16 ms.
-/// Groups of one chip: 8 of them, so 8 times as much; PCIe V / 15 GB/s, 106.7 ms, is less than 256 ms.
-/// AllToAll of the slice: 8 chips send V / (16 x 2) each: V / 4 over 50 GB/s, 8 ms. Within a slice the pairs
-/// are those of an AllToAll of V / 4: over the ring of 4, V / 4 / 8 / 2 a line at 90 GB/s, less.
+/// A 4x2 slice has 2 hosts, S = 2, V = 1.6 GB. For an AllReduce of the whole slice, its one group
+/// must send and receive V over 2 x 25 GB/s: 32 ms; over 8 x 15 GB/s 13.3 ms. For an AllGather V /
+/// 2 goes out and in: 16 ms. With groups of one chip there are 8 groups and 8 times the bytes; over
+/// PCIe V / 15 GB/s, 106.7 ms, is less than 256 ms. For an AllToAll of the slice 8 chips send V /
+/// (16 x 2) each: V / 4 over 50 GB/s, 8 ms. Within a slice the pairs are those of an AllToAll of V
+/// / 4: over the ring of 4, V / 4 / 8 / 2 a line at 90 GB/s, which is less.
 TEST(MultisliceTest, BoundsByHand) {
     const topology::Lattice slice = box({4, 2, 1}, 1);
     const SliceLinks links{
@@ -323,8 +332,8 @@ TEST(MultisliceTest, BoundsByHand) {
     EXPECT_DOUBLE_EQ(bound(Operation::reduce_scatter, whole_axes(slice)), 0.016);
     EXPECT_DOUBLE_EQ(bound(Operation::all_reduce, {}), 0.256);
     EXPECT_DOUBLE_EQ(bound(Operation::all_to_all, whole_axes(slice)), 0.008);
-    // A network of no weight leaves the busiest ICI link: the line of 2 between 4 pairs of columns, each
-    // way V / 4 / 2 / 2 / 4 = 25 MB.
+    // If DCN and PCIe are infinitely fast, the busiest ICI link remains: the line of 2 between 4
+    // pairs of columns, with V / 4 / 2 / 2 / 4 = 25 MB in each direction.
     const SliceLinks endless{.pcie = sim::BytesPerSecond::infinity(),
                              .dcn = sim::BytesPerSecond::infinity(),
                              .hosts = 2};
@@ -337,7 +346,8 @@ TEST(MultisliceTest, BoundsByHand) {
                      25e6 / 9e10);
 }
 
-/// Large arrays keep the hosts' links at work. Today 0.931, 0.962, 0.950 and, AllToAll, 0.973 of the bound.
+/// Large arrays keep the hosts' links busy. Bound over
+/// time is 0.931, 0.962, 0.950 and, for AllToAll, 0.973.
 TEST(MultisliceTest, LargeArraysComeNearTheBound) {
     struct Large {
         Operation operation;

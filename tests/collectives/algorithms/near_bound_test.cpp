@@ -1,5 +1,6 @@
-// How near to the physical bound collectives over several rings come: every wrapped shape of multiples of 4 up to
-// 16x20x28 with 1 GB over all axes, and every pair of axes with 10 GB, links of a v5p.
+// Holds how close collectives over several rings come to the physical
+// bound: every wrapped shape of multiples of 4 up to 16x20x28 with 1 GB
+// over all axes, and every pair of axes with 10 GB, with the links of v5p.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <vector>
@@ -25,7 +26,7 @@ Case wrapped_case(const topology::Point& shape, unsigned axes, Operation operati
     return c;
 }
 
-/// 140 shapes and their 83 pairs of axes.
+/// Returns 140 shapes and their 83 pairs of axes.
 std::vector<Case> all_cases(Operation operation) {
     std::vector<Case> cases;
     for (int x = 4; x <= 16; x += 4) {
@@ -75,8 +76,8 @@ TEST(NearBoundTest, ReduceScatter) {
     expect_near_the_bound(Operation::reduce_scatter);
 }
 
-/// The phases of an AllReduce fill each other's gaps: a link is busy from the start to the end, and the last message
-/// arrives a latency later.
+/// The phases of an AllReduce fill each other's gaps: a link is busy from the start to the end, and
+/// the last message arrives one latency later.
 TEST(NearBoundTest, NoLinkIdlesInAnAllReduce) {
     for (const Case& c : all_cases(Operation::all_reduce)) {
         const Outcome run = run_on(folded(c), c);
@@ -84,8 +85,9 @@ TEST(NearBoundTest, NoLinkIdlesInAnAllReduce) {
     }
 }
 
-/// Without latency no link idles in an AllGather or ReduceScatter over three axes either, but for two ReduceScatters:
-/// z of 4x4x24 and 4x4x28 waits up to 8 us, 0.5 %, for x and y to reduce the largest chunk.
+/// Without latency no link idles in an AllGather or ReduceScatter over
+/// three axes either, except for two ReduceScatters: z of 4x4x24 and 4x4x28
+/// waits up to 8 us, 0.5 %, for x and y to reduce the largest chunk.
 TEST(NearBoundTest, NoLinkIdlesWithoutLatency) {
     int waits = 0;
     for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
@@ -108,7 +110,8 @@ TEST(NearBoundTest, NoLinkIdlesWithoutLatency) {
     EXPECT_EQ(waits, 2);
 }
 
-/// Lines, and strides for which one order of the axes is best: two sums of equal chunks one after the other, and less than 1 % of latency.
+/// On lines, and on strides for which one order of the axes is best, the time is two sums of equal
+/// chunks one after the other, and less than 1 % of latency.
 TEST(NearBoundTest, LinesAndStrides) {
     const auto shaped = [](const topology::Point& shape, unsigned wrapped, Group group) {
         Case c = wrapped_case(shape, 7, Operation::all_gather);
@@ -137,7 +140,8 @@ TEST(NearBoundTest, LinesAndStrides) {
     }
 }
 
-/// x/2%2 and z%2 of a torus in the order x, z: both have V / 2 to carry over one link, in 24 chunks one after the other.
+/// The group is x/2%2 and z%2 of a torus in the order x, z. Both factors carry V / 2 over one link,
+/// in 24 chunks one after the other.
 TEST(NearBoundTest, OneOrderGoesThroughItsPhasesInChunks) {
     for (const Operation operation : {Operation::all_gather, Operation::reduce_scatter}) {
         Case c = wrapped_case({8, 8, 8}, 7, operation);

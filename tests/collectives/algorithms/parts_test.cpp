@@ -1,4 +1,4 @@
-// How an array is divided among axis orders: exact small optimisations, checked by hand and by grid.
+// Division of an array among axis orders: exact small optimisations, checked by hand and by grid.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
@@ -12,8 +12,8 @@
 namespace podsim::collectives {
 namespace {
 
-/// Link time per byte that each factor spends on one order, as algorithm.h defines it, in units of
-/// one member's share.
+/// Returns the link time per byte that each factor spends on one order, as algorithm.h defines it,
+/// in units of one member's share.
 std::vector<double> loads_of(const topology::Lattice& slice, const Group& group,
                              const std::vector<int>& order) {
     std::vector<double> load(group.size());
@@ -53,7 +53,8 @@ double sum_of_weights(const std::vector<Part>& parts) {
     return sum;
 }
 
-/// The least largest load over a grid of weights for up to three orders, or six in steps of 1/12.
+/// Returns the smallest maximum load over a grid of weights,
+/// for up to three orders, or six in steps of 1/12.
 double least_on_grid(const std::vector<std::vector<double>>& loads, std::size_t order, int left,
                      int steps, const std::vector<double>& so_far) {
     if (order + 1 == loads.size() || left == 0) {
@@ -74,8 +75,9 @@ double least_on_grid(const std::vector<std::vector<double>>& loads, std::size_t 
     return least;
 }
 
-/// Two rings of 2 and 4: order x y loads x with 1/2 and y with 2 x 3/2 = 3, order y x loads y with 3/2
-/// and x with 4/2 = 2. Equal: w/2 + 2 (1-w) = 3 w + 3/2 (1-w), so w = 1/6, and each load is 7/4.
+/// Two rings of 2 and 4: order x y loads x with 1/2 and y with 2 x 3/2 =
+/// 3, order y x loads y with 3/2 and x with 4/2 = 2. The loads are equal
+/// if w/2 + 2 (1-w) = 3 w + 3/2 (1-w), so w = 1/6, and each load is 7/4.
 TEST(DivideTest, ByHandOnTwoRings) {
     const topology::Lattice slice = box({2, 4, 1}, 3);
     const Group group = whole_axes(slice);
@@ -89,8 +91,8 @@ TEST(DivideTest, ByHandOnTwoRings) {
     }
 }
 
-/// A ring of 4 and a line of 4: x y loads 3/2 and 12, y x loads 6 and 3. Equal: 3/2 w + 6 (1-w) =
-/// 12 w + 3 (1-w), w = 2/9, load 5.
+/// A ring of 4 and a line of 4: x y loads 3/2 and 12, y x loads 6 and 3. The loads are equal if 3/2
+/// w + 6 (1-w) = 12 w + 3 (1-w), w = 2/9, load 5.
 TEST(DivideTest, ByHandOnARingAndALine) {
     const topology::Lattice slice = box({4, 4, 1}, 1);
     const Group group = whole_axes(slice);
@@ -102,7 +104,7 @@ TEST(DivideTest, ByHandOnARingAndALine) {
     }
 }
 
-/// A cube is symmetric: all six orders, a sixth each.
+/// A cube is symmetric: all six orders get a sixth each.
 TEST(DivideTest, ACubeTakesAllOrdersAlike) {
     const topology::Lattice slice = box({4, 4, 4}, 7);
     const std::vector<Part> parts = divide(slice, whole_axes(slice), Algorithm::weighted);
@@ -132,9 +134,9 @@ TEST(DivideTest, TheOtherAlgorithms) {
               divide(slice, group, Algorithm::weighted).size());
 }
 
-/// No weights are better: the sum over factors of load x links / links_per_hop is n - 1 for every
-/// order, so no largest load is below (n-1) / sum of links; where the division reaches that all
-/// loads are equal. Where it does not, a grid of weights must not find less.
+/// No other weights are better. The sum over factors of load x links / links_per_hop is n - 1 for
+/// every order, so no largest load is below (n-1) / sum of links; if the division reaches that, all
+/// loads are equal. If it does not, a grid of weights must not find less.
 TEST(DivideTest, LargestLoadIsLeast) {
     int equal = 0;
     int unequal = 0;

@@ -15,8 +15,8 @@
 namespace podsim::collectives {
 namespace {
 
-/// Moves sets of contributors (bit = chip) for every message: partial sums must be disjoint, results
-/// complete.
+/// Moves sets of contributors (bit = chip) for every message.
+/// Partial sums must be disjoint and results complete.
 class ReduceBroadcastCarrier : public sim::Observer {
 public:
     ReduceBroadcastCarrier(const CollectiveSchedule& built, std::size_t places) : built_(built) {
@@ -48,7 +48,7 @@ public:
         into[payload.low][destination.index()] |= set;
     }
 
-    /// The contributors of a message's result at a chip.
+    /// Returns the contributors of a message's result at a chip.
     [[nodiscard]] std::uint64_t result(std::size_t message, std::size_t place) const {
         const std::uint64_t result = done_[message][place];
         return result != 0 ? result : held_[message][place];
@@ -112,8 +112,9 @@ TEST(ReduceBroadcast, EqualsItsClosedForm) {
     }
 }
 
-// 4 chips in a line, 3e7 bytes at 1 GB/s: 192 messages of 156.25 us; (191 + 2 x 2) x 156.25 us, and
-// four hops of 1 us. ReduceScatter then AllGather: the end links carry 3/4 V one way, then again.
+// 4 chips in a line with 3e7 bytes at 1 GB/s: 192 messages of 156.25 us
+// take (191 + 2 x 2) x 156.25 us and four hops of 1 us. In ReduceScatter
+// then AllGather the end links carry 3/4 V in one direction, twice.
 TEST(ReduceBroadcast, IsHalfAgainAsFastAsReduceScatterAndAllGather) {
     Case c = line_case(4, 3e7);
     const sim::Time pipelined = run_on(c.slice, c).result.end;

@@ -1,4 +1,4 @@
-// What algorithms along rings and lines need at the least, by hand.
+// Lower bounds of algorithms along rings and lines, by hand.
 #include "collectives/algorithms/ring_bounds.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ std::pair<int, double> twice(const CollectiveCall& call) {
     return {load.hops, load.bytes.value()};
 }
 
-/// Of 8 members each holds 100 of 800 bytes. Two-way a link carries 7/2 blocks in 4 hops, one-way all 7.
+/// Each of 8 members holds 100 of 800 bytes. Two-way, a
+/// link carries 7/2 blocks in 4 hops; one-way, all 7.
 TEST(AlgorithmLoadTest, OnARing) {
     const topology::Lattice ring = box({8, 1, 1}, 1);
     const Group group = whole_axes(ring);
@@ -41,13 +42,14 @@ TEST(AlgorithmLoadTest, OnARing) {
     EXPECT_EQ(twice(on(ring, group, Algorithm::two_way, 800)), std::pair(8, 700.0));
     EXPECT_EQ(once(on(ring, group, Algorithm::one_way, 800)), std::pair(7, 700.0));
     EXPECT_EQ(twice(on(ring, group, Algorithm::one_way, 800)), std::pair(14, 1400.0));
-    // In one shot, whole arrays: 7/2 of 800.
+    // One shot carries whole arrays: 7/2 of 800.
     EXPECT_EQ(twice(on(ring, group, Algorithm::one_shot, 800)), std::pair(4, 2800.0));
-    // A stride of 2: a member's 100 go over two links, which the other group shares.
+    // With a stride of 2 a member's 100 bytes take two links, which the other group shares.
     EXPECT_EQ(once(on(ring, {{0, 2, 4}}, Algorithm::two_way, 400)), std::pair(4, 300.0));
 }
 
-/// The link into an end carries all others' blocks; reduced and gathered, the halves fill opposite directions.
+/// The link into an end carries the blocks of all others.
+/// Reduced and gathered, the halves fill opposite directions.
 TEST(AlgorithmLoadTest, OnALine) {
     const topology::Lattice line = box({8, 1, 1}, 0);
     const Group group = whole_axes(line);
@@ -57,26 +59,28 @@ TEST(AlgorithmLoadTest, OnALine) {
     EXPECT_EQ(twice(on(line, group, Algorithm::one_shot, 800)), std::pair(7, 5600.0));
 }
 
-/// Rings of 4 and 2 in equal parts, 50 bytes each at a member: x first 3/2 x 50, then y 1/2 x 200; y first 1/2 x 50,
-/// then x 3/2 x 100. In one shot the held arrays do not grow: x (3/2) 400 in both, y 1/2 of 400 in both.
+/// Rings of 4 and 2 in equal parts, 50 bytes each at a member. One part takes x first, 3/2 x 50,
+/// then y, 1/2 x 200; the other y first, 1/2 x 50, then x, 3/2 x 100. In one shot the arrays do not
+/// grow: x (3/2) 400 in both, y 1/2 of 400 in both.
 TEST(AlgorithmLoadTest, OnTwoRings) {
     const topology::Lattice slice = box({4, 2, 1}, 3);
     const Group group = whole_axes(slice);
     EXPECT_EQ(once(on(slice, group, Algorithm::equal_parts, 800)), std::pair(3, 225.0));
     EXPECT_EQ(twice(on(slice, group, Algorithm::one_shot, 800)), std::pair(3, 1200.0));
-    // One part, x then y.
+    // With one part the order is x then y.
     EXPECT_EQ(once(on(slice, group, Algorithm::two_way, 800)), std::pair(3, 200.0));
 }
 
-/// The whole of a twisted slice walks x as a ring of 2k = 4, then y and z as rings of 2.
+/// The group of the whole twisted slice walks x as a ring of 2k = 4, then y and z as rings of 2.
 TEST(AlgorithmLoadTest, OnATwistedSlice) {
     const topology::Lattice slice = twisted({2, 2, 4});
     const CollectiveCall call = on(slice, whole_axes(slice), Algorithm::two_way, 1600);
-    // 100 x 3/2 on x, then 400 x 1/2, then 800 x 1/2.
+    // The load is 100 x 3/2 on x, then 400 x 1/2, then 800 x 1/2.
     EXPECT_EQ(once(call), std::pair(2 + 1 + 1, 400.0));
 }
 
-/// Nothing to carry: four hops of a second, each less a picosecond for rounding. Nothing to wait for: 350 s.
+/// With almost nothing to carry the time is four hops of 1 s, each less 1 ps for rounding. With no
+/// latency to wait for it is 350 s.
 TEST(AlgorithmLoadTest, LowerBound) {
     const topology::Lattice ring = box({8, 1, 1}, 1);
     const LinkModel link{.rate = sim::BytesPerSecond(1), .latency = sim::Seconds(1)};
@@ -86,7 +90,7 @@ TEST(AlgorithmLoadTest, LowerBound) {
     EXPECT_NEAR(lower_bound(call, link).seconds(), 350, 1e-9);
     call.algorithm = Algorithm::one_way;
     EXPECT_NEAR(lower_bound(call, link).seconds(), 700, 1e-9);
-    // Between the bytes of routes and trees and their bound nothing is known.
+    // For routes and trees the lower bound is the physical bound.
     call.operation = Operation::all_reduce;
     call.slice = box({8, 1, 1}, 0);
     call.algorithm = Algorithm::reduce_broadcast;
@@ -95,9 +99,11 @@ TEST(AlgorithmLoadTest, LowerBound) {
     EXPECT_NEAR(lower_bound(call, link).seconds(), physical_bound(call, link.rate).value(), 1e-9);
 }
 
-/// A ring of 8, B = 100, at a byte and a latency of a second: 3 (B + 1) + (B / 2 + 1), which is the time itself. Rings of 4 and 2 in equal
-/// parts, in one chunk: at first 50 bytes at a member go 3/2 times over x, in 2 hops, each of which may wait behind one of 100, and the other part's half of
-/// 50 over y, in one that may wait behind 200; then 100 go 3/2 times over x and half of 200 over y.
+/// A ring of 8 with B = 100, at 1 B/s and a latency of 1 s: 3 (B + 1) + (B / 2 + 1),
+/// which is the exact time. Rings of 4 and 2 in equal parts, in one chunk: first 50
+/// bytes at a member go 3/2 times over x, in 2 hops, each of which may wait behind a
+/// message of 100. The other part's half of 50 goes over y, in one hop that may wait
+/// behind 200. Then 100 go 3/2 times over x and half of 200 over y.
 TEST(LatestEndTest, ByHand) {
     const LinkModel link{.rate = sim::BytesPerSecond(1), .latency = sim::Seconds(1)};
     const topology::Lattice ring = box({8, 1, 1}, 1);
@@ -109,13 +115,14 @@ TEST(LatestEndTest, ByHand) {
     call = on(two, whole_axes(two), Algorithm::equal_parts, 800);
     EXPECT_NEAR(latest_end(call, {.chunks = 1}, link)->seconds(), 75 + 2 * (1 + 100) + 150 + 2 * 1,
                 1e-6);
-    // Reduced, the large phase comes first: what waits in it may wait behind 50 bytes.
+    // Reduced, the large phase comes first, and its messages may wait behind 50 bytes.
     call.operation = Operation::reduce_scatter;
     EXPECT_NEAR(latest_end(call, {.chunks = 1}, link)->seconds(), 150 + 2 * (1 + 50) + 75 + 2 * 1,
                 1e-6);
 }
 
-/// Blocks of two whole messages but for the rounding of their sizes may be cut into two more; without a latency their roundings count.
+/// Blocks are two whole messages, but for the rounding of their sizes, which may cut them into two
+/// more. Without latency the roundings of these messages count.
 TEST(LatestEndTest, CountsTheRoundingsOfMessagesThatAreCutOnceMore) {
     Case c;
     c.operation = Operation::reduce_scatter;
@@ -136,8 +143,9 @@ TEST(LatestEndTest, CountsTheRoundingsOfMessagesThatAreCutOnceMore) {
     }
 }
 
-/// No run on rings takes longer, of one to five chunks, in one message a block or in several, with strides, either rule of latency
-/// and infinite rates; some come close. Of lines nothing is said.
+/// No run on rings ends after latest_end, with one to five chunks, one
+/// or several messages a block, strides, either latency rule and
+/// infinite rates; some runs end close to it. Lines have no such bound.
 TEST(LatestEndTest, HoldsOfEveryRun) {
     int said = 0;
     int close = 0;
@@ -160,17 +168,18 @@ TEST(LatestEndTest, HoldsOfEveryRun) {
     EXPECT_GT(close, 30);
 }
 
-/// Equal loads where they can be; else the smaller largest one, here the second order alone.
+/// Loads are equal if they can be; otherwise the largest
+/// is minimal, here with the second order alone.
 TEST(OrderWeightsTest, ByHand) {
     const std::vector<double> equal = order_weights({{1, 0.5}, {0.5, 1}});
     EXPECT_NEAR(equal[0], 0.5, 1e-12);
     EXPECT_NEAR(equal[1], 0.5, 1e-12);
     EXPECT_EQ(order_weights({{1, 0.5}, {0.5, 0.25}}), (std::vector<double>{0, 1}));
-    // Loads (1, 0) and (1/4, 1/2): 1/4 + 3/4 w = 1/2 (1 - w), w = 1/5.
+    // With loads (1, 0) and (1/4, 1/2): 1/4 + 3/4 w = 1/2 (1 - w), w = 1/5.
     const std::vector<double> fifth = order_weights({{1, 0.25}, {0, 0.5}});
     EXPECT_NEAR(fifth[0], 0.2, 1e-12);
     EXPECT_NEAR(fifth[1], 0.8, 1e-12);
-    // Three orders, of which the last is the other two at once: least norm gives each a third.
+    // The last of three orders equals the mean of the other two: the least norm gives each a third.
     const std::vector<double> thirds = order_weights({{1, 0, 0.5}, {0, 1, 0.5}});
     for (const double weight : thirds) {
         EXPECT_NEAR(weight, 1.0 / 3, 1e-12);

@@ -1,6 +1,5 @@
-// An AllGather and a ReduceScatter as single ring steps: proven by carrying data over the places that the
-// schedules of the steps name.
-#include "collectives/algorithms/ring_steps.h"
+// An AllGather and a ReduceScatter as single ring steps, proven by carrying data over the places
+// that the schedules of the steps name.
 
 #include <algorithm>
 #include <functional>
@@ -50,7 +49,7 @@ protected:
         gather_ = step_gather(slice_, group_, std::get<1>(GetParam()));
     }
 
-    /// Where each place's block goes in a step.
+    /// Returns, for each place, the destination of its block in a step.
     [[nodiscard]] std::vector<std::size_t> destinations(const SteppedGather::Step& step,
                                                         int sign) const {
         ShiftTable shifts{topology::Places(slice_)};
@@ -108,7 +107,8 @@ protected:
         return all;
     }
 
-    using Content = std::map<std::size_t, double>;  ///< share of V by the member it comes from
+    /// Fraction of V by the member from which it comes.
+    using Content = std::map<std::size_t, double>;
     using AxisFactor = topology::AxisFactor;
 
     static void add(Content& to, const Content& from, double times = 1) {
@@ -117,7 +117,7 @@ protected:
         }
     }
 
-    /// [step][place]: what arrives.
+    /// Returns what arrives, indexed [step][place].
     [[nodiscard]] std::vector<std::vector<Content>> arrivals() const {
         const auto places = static_cast<std::size_t>(slice_.size());
         std::vector<std::vector<Content>> arrived(gather_.steps.size(),
@@ -125,7 +125,7 @@ protected:
         for (std::size_t i = 0; i < gather_.steps.size(); ++i) {
             const SteppedGather::Step& step = gather_.steps[i];
             const std::vector<std::size_t> to = destinations(step, 1);
-            // All that came before, for a step that carries everything gathered so far.
+            // All earlier steps, for a step that carries everything gathered so far.
             std::set<std::uint32_t> before(step.after.begin(), step.after.end());
             for (bool grown = step.own; grown;) {
                 grown = false;
@@ -154,7 +154,7 @@ protected:
         return arrived;
     }
 
-    /// A step that brings half of the opposite member's block.
+    /// True if the step brings half of the opposite member's block.
     [[nodiscard]] bool half(std::size_t step) const {
         for (const SteppedGather::Piece& piece : gather_.pieces) {
             if (piece.steps.size() == 2 && (piece.steps[0] == step || piece.steps[1] == step)) {
@@ -197,7 +197,8 @@ TEST_P(RingSteps, EveryMemberGetsEveryBlockOnce) {
     EXPECT_NEAR(total, 1, 1e-12);
 }
 
-// The i-th piece one way round a single factor is the block of one member, the one that source() names.
+// The i-th piece in one direction of a single factor
+// is the block of the member that source() names.
 TEST_P(RingSteps, PiecesComeFromTheMembersNamed) {
     if (group_.size() > 1) {
         EXPECT_TRUE(gather_.ring.empty());
@@ -223,8 +224,8 @@ TEST_P(RingSteps, PiecesComeFromTheMembersNamed) {
     }
 }
 
-// Reversed, a step carries what its sender adds for the rows that the gather brought it, and all that had
-// come for them: every contribution must reach its home once.
+// Reversed, a step carries what its sender adds for the rows that the gather brought it, and all
+// contributions to them that have arrived. Every contribution must reach its home once.
 TEST_P(RingSteps, ReversedEveryContributionArrivesOnce) {
     const auto places = static_cast<std::size_t>(slice_.size());
     const double block = 1.0 / group_size(group_);
@@ -246,7 +247,7 @@ TEST_P(RingSteps, ReversedEveryContributionArrivesOnce) {
                     continue;
                 }
                 for (const auto& [who, share] : sums[next][place]) {
-                    // Of what has come, the homes whose rows this step brought.
+                    // Only homes whose rows this step brought are sent.
                     if (rows[i][place].contains(who.first)) {
                         sent[who] += half(i) ? share / 2 : share;
                     }
@@ -279,8 +280,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Range(0, static_cast<int>(named_groups().size())),
                        ::testing::Bool()));
 
-// Two members of a ring are each other's neighbours both ways: one step, whose halves begin together. On a line there is one way, and
-// round more than two members the halves of the last step come from different neighbours.
+// Two members of a ring are neighbours in both directions: they take one step, whose halves begin
+// together. A line has one direction, and on a longer ring the halves of the last step come from
+// different neighbours.
 TEST(RingSteps, OfARingOfTwoGoBothWaysAtOnce) {
     const SteppedGather two = step_gather(box({8, 4, 1}, 7), {{0, 4, 2}, {1, 1, 4}}, true);
     for (const SteppedGather::Step& step : two.steps) {
@@ -293,7 +295,7 @@ TEST(RingSteps, OfARingOfTwoGoBothWaysAtOnce) {
     EXPECT_EQ(step_gather(box({8, 1, 1}, 7), {{0, 2, 2}}, true).steps.front().direction, 1);
 }
 
-// 0 2 4 5 3 1: every link of the line carries one block each way.
+// In the order 0 2 4 5 3 1 every link of the line carries one block in each direction.
 TEST(RingByTwos, LoadsEveryLinkOnceEachWay) {
     for (const int length : {2, 3, 4, 5, 8, 9}) {
         const topology::Lattice line = box({length, 1, 1}, 0);
@@ -332,8 +334,8 @@ std::string message(const std::function<void()>& action) {
     return "no error";
 }
 
-// Members 1 and 2 of 4 send to 0 and 1, or to 2 and 3, over the links of their stride; nobody round the end. On a ring, a
-// block of neighbours, a strided ring and a line.
+// Members 1 and 2 of 4 send to 0 and 1, or to 2 and 3, over the links of their stride; none sends
+// round the end. Groups are a ring, a block of neighbours, a strided ring and a line.
 TEST(RingSteps, SomeMembersSendToTheirNeighbours) {
     for (const NamedGroup& one : {NamedGroup{"ring", box({4, 2, 1}, 7), {{0, 1, 4}}},
                                   NamedGroup{"block", box({8, 1, 1}, 7), {{0, 1, 4}}},

@@ -1,5 +1,5 @@
-// AllGather, ReduceScatter and AllReduce on twisted tori: real contributions over the whole slice and
-// over its axes, folded and unfolded, and how near to the bound they come.
+// AllGather, ReduceScatter and AllReduce on twisted tori: real contributions over the whole slice
+// and over its axes, folded and unfolded, and their distance from the bound.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -52,7 +52,8 @@ Case make_twisted(const topology::Lattice& slice, const Group& group, Operation 
     return c;
 }
 
-/// All algorithms; a member's share whole, and cut in several messages on the small slices.
+/// Runs all algorithms, with a member's share whole,
+/// and cut into several messages on the small slices.
 TEST(TwistedTest, WholeSlicesCarryData) {
     for (const topology::Point& shape : kShapes) {
         const topology::Lattice slice = twisted(shape);
@@ -73,7 +74,7 @@ TEST(TwistedTest, WholeSlicesCarryData) {
     }
 }
 
-/// The axis that wraps straight is a ring; the others are lines, whose ends are not joined.
+/// The axis that wraps straight is a ring; the others are lines, as their ends are not joined.
 TEST(TwistedTest, AxesCarryData) {
     for (const topology::Point& shape : kShapes) {
         const topology::Lattice slice = twisted(shape);
@@ -93,8 +94,8 @@ TEST(TwistedTest, AxesCarryData) {
     }
 }
 
-/// Every axis alone closes after 2k links; in every order the product is the number of chips. By hand on
-/// 4x4x8, where 4 steps along x or y are 4 steps along z.
+/// Every axis alone closes after 2k links, and in every order the product is the number of chips.
+/// The figures by hand are for 4x4x8, where 4 steps along x or y are 4 steps along z.
 TEST(TwistedTest, RingLengths) {
     for (const topology::Point& shape : kShapes) {
         const topology::Lattice slice = twisted(shape);

@@ -8,7 +8,8 @@ AllReduceCarrier::AllReduceCarrier(const Case& c, const CollectiveSchedule& buil
       chips_(static_cast<std::size_t>(c.slice.size())),
       group_(chips_),
       received_(chips_) {
-    // Members agree in what no factor of the group counts: a whole twisted slice is one group.
+    // Members of a group agree in all coordinates that no
+    // factor counts; a whole twisted slice is one group.
     std::map<std::vector<int>, Set> groups;
     const auto key = [&](std::size_t chip) {
         const topology::Point at = c.slice.point(static_cast<int>(chip));

@@ -1,5 +1,6 @@
-// Data carried through the AllReduces that are no ReduceScatter and AllGather: along trees, and
-// in one shot. What a message brings is a set of contributors (bit = chip); sets that are added must be disjoint.
+// Data carried through the AllReduces that are not ReduceScatter and
+// AllGather: along trees, and in one shot. A message brings a set of
+// contributors (bit = chip); sets that are added must be disjoint.
 #pragma once
 
 #include <bitset>
@@ -16,7 +17,8 @@
 
 namespace podsim::collectives {
 
-/// What both share: who is in whose group, the first error, and the bytes that have arrived.
+/// Common base of both carriers: the members of each group,
+/// the first error, and the bytes that have arrived.
 class AllReduceCarrier : public sim::Observer {
 public:
     static constexpr std::size_t kMostChips = 256;
@@ -27,13 +29,13 @@ public:
     [[nodiscard]] const std::string& error() const { return error_; }
     /// Bytes that have arrived at each chip.
     [[nodiscard]] const std::vector<double>& received() const { return received_; }
-    /// Call when the run has ended: every member must hold every member's contribution.
+    /// Checks, after the run, that every member holds every member's contribution.
     virtual void check_result() = 0;
 
 protected:
-    /// The chip that many members along the factor from this one, by way of the wraps.
+    /// Returns the chip at a distance of `members` members along the factor, across wraps.
     [[nodiscard]] std::size_t member(std::size_t chip, int factor, int members);
-    /// Notes an arrival; checks that it is at the neighbour.
+    /// Records an arrival and checks that it is at the neighbour.
     void arrived(const Payload& payload, std::size_t from, std::size_t to, std::uint32_t transfer);
     Set add(const Set& a, const Set& b);
     void fail(const std::string& what);
@@ -49,7 +51,8 @@ private:
     std::string error_;
 };
 
-/// reduce_broadcast: a share is a tree, a message and the place of the root on the rings.
+/// Carrier of reduce_broadcast. A share is a tree, a
+/// message and the position of the root on the rings.
 class TreeCarrier : public AllReduceCarrier {
 public:
     using AllReduceCarrier::AllReduceCarrier;
@@ -70,7 +73,8 @@ private:
     std::map<Share, Values> values_;
 };
 
-/// one_shot: cells are the smallest pieces of a part; a home is the chip whose sum a message carries.
+/// Carrier of one_shot. Cells are the smallest pieces of a
+/// part; a home is the chip whose sum a message carries.
 class OneShotCarrier : public AllReduceCarrier {
 public:
     using AllReduceCarrier::AllReduceCarrier;
@@ -81,14 +85,14 @@ public:
     void check_result() override;
 
 private:
-    /// part, phase, chip, home, cell
+    /// Part, phase, chip, home, cell.
     using Piece = std::tuple<int, int, std::size_t, std::size_t, std::uint32_t>;
-    /// What a chip has added up before a phase.
+    /// Returns the contributors that a chip has added up before a phase.
     [[nodiscard]] Set sum(int part, int phase, std::size_t chip, std::uint32_t cell);
 
     std::map<Piece, Set> pieces_;
     std::map<std::tuple<int, int, std::size_t, std::uint32_t>, Set> added_;
-    std::map<int, std::uint32_t> units_;  ///< of a part
+    std::map<int, std::uint32_t> units_;  ///< by part
 };
 
 }  // namespace podsim::collectives

@@ -24,11 +24,11 @@ using Clock = std::int64_t;  ///< picoseconds
 
 constexpr Clock kNever = std::numeric_limits<Clock>::max();
 
-/// A directed link by its first chip, axis and direction.
+/// A directed link, by its first chip, axis and direction.
 using Link = std::tuple<Point, int, int>;
-/// Who sends what: chip, part, chunk, phase, direction, distance, index of the message in its block.
+/// A message, by chip, part, chunk, phase, direction, distance, and index in its block.
 using Name = std::tuple<Point, int, int, int, int, int, int>;
-/// What ends at a chip: chip, part, chunk, phase.
+/// A phase at a chip: chip, part, chunk, phase.
 using PhaseAt = std::tuple<Point, int, int, int>;
 
 enum class State { held_back, queued, on_link, done };
@@ -39,12 +39,12 @@ struct Message {
     std::vector<std::size_t> links;
     double bytes = 0;
     double bytes_before = 0;
-    std::array<int, 3> goes{};  ///< the lesser goes first
-    bool far_first = false;     ///< more links to go first
+    std::array<int, 3> goes{};  ///< smaller goes first
+    bool far_first = false;     ///< more links left go first
     int part = 0, phase = 0, step = 0, chunk = 0, backward = 0, turn = 0;
     std::optional<Name> follows;    ///< must have arrived here
     std::optional<PhaseAt> begins;  ///< must have ended here
-    bool closes_phase = false;      ///< its arrival counts for the end of the phase there
+    bool closes_phase = false;      ///< its arrival counts for the phase's end
 
     State state = State::held_back;
     std::size_t hop = 0;
@@ -110,7 +110,7 @@ private:
         return *walked(case_.slice, chip, axis, distance, true);
     }
 
-    /// The lengths of the rings of a whole twisted slice.
+    /// Returns the lengths of the rings of a whole twisted slice.
     std::vector<int> twisted_lengths(const std::vector<int>& order) const {
         std::set<Point> held{Point{}};
         std::vector<int> lengths;
@@ -129,7 +129,7 @@ private:
         return lengths;
     }
 
-    /// Every route of every pair.
+    /// Writes a message for every route of every pair.
     void write_pairs() {
         const std::vector<Pair> pairs =
             pairs_of(case_.slice, case_.group, case_.algorithm == Algorithm::one_way);
@@ -282,7 +282,7 @@ private:
             m.chunk = chunk;
             m.backward = direction < 0 ? 1 : 0;
             m.turn = direction > 0 ? piece : pieces - 1 - piece;
-            // The same message one member back: the block came from there, or the sum did.
+            // The same message, one member back: the block or the sum came from there.
             const Name name{
                 step(chip, f.axis, -direction * f.stride), part, chunk, phase, direction,
                 reduce ? distance + 1 : distance - 1,      piece};
@@ -308,7 +308,7 @@ private:
         });
     }
 
-    /// Lets all messages go whose conditions hold now.
+    /// Queues all messages whose conditions hold now.
     void release(Clock now) {
         for (Message& message : messages_) {
             if (message.state != State::held_back) {
@@ -328,7 +328,7 @@ private:
         }
     }
 
-    /// A head that reaches the next link, or a message that has arrived (true).
+    /// Moves a head to its next link, or ends the message; true if the message has arrived.
     bool deliver(Message& message, Clock now) const {
         message.due = kNever;
         if (message.hop == message.links.size()) {
@@ -346,7 +346,7 @@ private:
                           m.backward, m.turn, m.hop);
     }
 
-    /// Every idle link takes the message whose turn it is.
+    /// Starts the message of highest priority on every idle link.
     void serve(Clock now) {
         std::map<std::size_t, Message*> chosen;
         for (Message& message : messages_) {

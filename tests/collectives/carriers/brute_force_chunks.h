@@ -1,4 +1,5 @@
-// The chunks into which a part of a collective is cut, as the brute force has them: written anew, not taken from parts.h.
+// Chunks into which a part of a collective is cut, for
+// the brute force: written anew, not taken from parts.h.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +14,11 @@ namespace podsim::collectives {
 
 struct BruteForceChunks {
     std::vector<int> sizes;  ///< in units
-    bool waves = false;      ///< some go before all others
+    bool waves = false;      ///< chunks go in waves
 };
 
-/// As many as a member's block holds a hop's bytes, from half of the most up to that.
+/// Returns the number of equal chunks: a member's block over a hop's bytes, between half of the
+/// maximum and the maximum.
 inline int alike_chunks(const Case& c) {
     int chunks = c.options.alike_chunks;
     const double block = c.v.value() / group_size(c.group);
@@ -27,14 +29,14 @@ inline int alike_chunks(const Case& c) {
     return chunks;
 }
 
-/// An order of the factors, with its share of the array and its members along each.
+/// An order of the factors, with its fraction of the array and its members along each factor.
 struct BruteForceOrder {
     std::vector<std::size_t> factors;
     std::vector<int> lengths;
     double share = 0;
 };
 
-/// 1, 2, 4, ..., 4.
+/// Returns the sizes 1, 2, 4, ..., with the last as large as the one before.
 inline std::vector<int> doubling(int count) {
     std::vector<int> sizes;
     for (int chunk = 0; chunk < count; ++chunk) {
@@ -44,7 +46,7 @@ inline std::vector<int> doubling(int count) {
     return sizes;
 }
 
-/// How many doubling chunks there are: of a gather, in seconds.
+/// Number of doubling chunks of a gather, found from its times in seconds.
 class BruteForceCount {
 public:
     BruteForceCount(const Case& c, const std::vector<BruteForceOrder>& orders,
@@ -69,7 +71,7 @@ public:
     }
 
 private:
-    /// On the busiest link along the factor: one order's stage.
+    /// Returns the seconds of one order's stage on the busiest link along its factor.
     [[nodiscard]] double seconds(const BruteForceOrder& order, std::size_t stage) const {
         const std::size_t f = order.factors[stage];
         double held = case_.v.value() * order.share / group_size(case_.group);
@@ -80,7 +82,8 @@ private:
         return received / (rings_[f] ? 2 : 1) * case_.group[f].stride / case_.link.rate.value();
     }
 
-    /// When links along a factor have served all stages before that one, and so much of it.
+    /// Returns the time at which links along a factor have served all stages before the given one,
+    /// and the given fraction of that one.
     [[nodiscard]] double served_until(std::size_t stage, std::size_t factor, double share) const {
         double sum = 0;
         for (const BruteForceOrder& order : orders_) {
@@ -121,7 +124,8 @@ private:
     const std::vector<bool> rings_;  ///< [factor]
 };
 
-/// In one order, and in two along lines, chunks are alike; else they double, but what many orders reduce along lines goes in waves.
+/// Returns equal chunks for one order, and for two along lines; otherwise doubling chunks. If more
+/// than two orders reduce along lines, equal chunks go in waves.
 template <class IsRing>
 BruteForceChunks brute_force_chunks(const Case& c, const std::vector<BruteForceOrder>& orders,
                                     const IsRing& is_ring) {

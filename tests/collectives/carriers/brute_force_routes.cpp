@@ -9,8 +9,8 @@ namespace {
 
 using topology::Point;
 
-/// The links of one displacement with its axes in that order; nothing when it leaves the slice or
-/// ends elsewhere.
+/// Returns the links of one displacement with its axes in the given order; nothing if it leaves the
+/// slice or ends elsewhere.
 std::optional<std::vector<Crossing>> follow(const topology::Lattice& slice, const Point& from,
                                             const Point& to, const Point& displacement,
                                             const std::vector<int>& order) {
@@ -31,7 +31,8 @@ std::optional<std::vector<Crossing>> follow(const topology::Lattice& slice, cons
     return at == to ? std::optional(crossings) : std::nullopt;
 }
 
-/// All orders of the axes that a displacement uses; none when it does not lead there.
+/// Returns all orders of the axes that a displacement
+/// uses; none if it does not lead to the destination.
 std::vector<Walk> walks_of(const topology::Lattice& slice, const Point& from, const Point& to,
                            const Point& displacement) {
     std::vector<int> order;
@@ -52,7 +53,8 @@ std::vector<Walk> walks_of(const topology::Lattice& slice, const Point& from, co
     return walks;
 }
 
-/// Tries every displacement that is no longer than the box, and keeps the shortest that lead there.
+/// Tries every displacement that is no longer than the box,
+/// and keeps the shortest that lead to the destination.
 std::vector<Walk> shortest_walks(const topology::Lattice& slice, const Point& from,
                                  const Point& to) {
     std::vector<std::vector<Walk>> best;
@@ -92,7 +94,7 @@ int digit(const Point& chip, const topology::AxisFactor& f) {
     return chip[static_cast<std::size_t>(f.axis)] / f.stride % f.length;
 }
 
-/// Every factor takes its turn, the first the fastest.
+/// Returns all coordinates along the factors; the first factor varies fastest.
 std::vector<std::vector<int>> all_digits(const Group& group) {
     std::vector<std::vector<int>> list{{}};
     for (const topology::AxisFactor& f : group) {
@@ -129,7 +131,7 @@ std::optional<Point> walked(const topology::Lattice& slice, Point chip, int axis
             return std::nullopt;
         }
         chip[a] -= direction * slice.lengths[a];
-        // The shifted axes wrap straight.
+        // The axes that a wrap shifts wrap straight themselves.
         for (std::size_t b = 0; b < topology::kAxes; ++b) {
             const int length = slice.lengths[b];
             chip[b] = (chip[b] + direction * slice.wrap_shift[a][b] + length) % length;
@@ -144,7 +146,7 @@ std::vector<Pair> pairs_of(const topology::Lattice& slice, const Group& group, b
         return whole_twisted || is_plain_ring(slice, f);
     };
     const std::vector<std::vector<int>> digits = all_digits(group);
-    // Number the displacements from the first chip of each place on the lines.
+    // Numbers the displacements from the first chip at each position on the lines.
     std::map<Point, int> numbers;
     std::vector<Pair> pairs;
     const auto meet = [&](const Point& chip, bool write) {

@@ -1,4 +1,4 @@
-// The routes of an AllToAll on explicit chip coordinates, found by walking; part of the second
+// The routes of an AllToAll on explicit chip coordinates, found by walking, for the second
 // simulator (brute_force.h).
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace podsim::collectives {
 
-/// One link on the way.
+/// One link of a route.
 struct Crossing {
-    topology::Point chip;  ///< that it leaves
+    topology::Point chip;  ///< the chip that it leaves
     int axis = 0;
     int direction = 1;
 };
@@ -21,18 +21,20 @@ struct Walk {
     double share = 1;
 };
 
-/// What one member sends to another.
+/// The routes from one member to another.
 struct Pair {
     topology::Point from;
-    int number = 0;  ///< of the displacement, in the order in which all_to_all.h numbers them
+    /// Number of the displacement, in the order in which all_to_all.h numbers them.
+    int number = 0;
     std::vector<Walk> walks;
 };
 
-/// The factor's members are joined end to end by straight links.
+/// True if the factor's members are joined end to end by straight links.
 bool is_plain_ring(const topology::Lattice& slice, const topology::AxisFactor& factor);
 
-/// Link by link along an axis, going round as the slice does. Past an unwrapped edge nothing, or,
-/// for neighbours that are only named and never reached, the other end.
+/// Walks link by link along an axis, across the wraps of the slice.
+/// Past an unwrapped edge it returns nothing; with `past_edges`,
+/// for neighbours that are named but never reached, the other end.
 std::optional<topology::Point> walked(const topology::Lattice& slice, topology::Point chip,
                                       int axis, int distance, bool past_edges = false);
 

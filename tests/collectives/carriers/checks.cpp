@@ -10,7 +10,7 @@
 namespace podsim::collectives {
 namespace {
 
-/// The place of the fold that stands for a chip.
+/// Returns the index of the place in the fold that stands for a chip.
 std::size_t place_of(const topology::Lattice& fold, const topology::Point& chip) {
     topology::Point place;
     for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/choose_algorithm.h"
-#include "collectives/catalogue/resolve.h"
 #include "sim/base/error.h"
 #include "tests/collectives/carriers/checks.h"
 #include "tests/collectives/carriers/link_watch.h"
@@ -15,7 +15,7 @@
 namespace podsim::collectives {
 namespace {
 
-/// Every way to cut an axis of this length into (stride, length) that divides it.
+/// Returns every (stride, length) that divides an axis of the given length.
 std::vector<topology::AxisFactor> factors_of(int axis, int length) {
     std::vector<topology::AxisFactor> found;
     for (int stride = 1; stride < length; ++stride) {
@@ -40,7 +40,7 @@ const std::vector<AlgorithmInfo>& gathering_algorithms() {
     static const std::vector<AlgorithmInfo> algorithms = [] {
         std::vector<AlgorithmInfo> list(all_algorithms().begin(), all_algorithms().end());
         std::erase_if(list, [](const AlgorithmInfo& info) {
-            // What carries out an AllGather carries out all three.
+            // An algorithm that carries out an AllGather carries out all three operations.
             if (info.algorithm == Algorithm::automatic) {
                 return true;
             }
@@ -194,7 +194,7 @@ Group random_group(Random& random, const topology::Lattice& slice) {
                 continue;
             }
             group.push_back(random.pick(factors));
-            // Sometimes a second factor of the same axis, beyond the first.
+            // Half of the time a second factor of the same axis follows, beyond the first.
             const topology::AxisFactor& first = group.back();
             const int inner = first.stride * first.length;
             std::vector<topology::AxisFactor> more;
@@ -218,7 +218,7 @@ Case random_case(Random& random, int longest, int most) {
     c.operation = random.pick(gathering_operations());
     c.algorithm = random.pick(gathering_algorithms()).algorithm;
     c.v = sim::Bytes(random.pick(kSizes));
-    // One message a block, or a few.
+    // The cap allows one message a block, or a few.
     const double block = c.v.value() / group_size(c.group);
     c.options.message_cap = sim::Bytes(random.coin() ? c.v.value() : block / random.between(1, 4));
     c.options.chunks = random.between(1, 5);

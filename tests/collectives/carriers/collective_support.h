@@ -1,4 +1,4 @@
-// What the collective tests share: one collective on its own, run through the kernel on any lattice
+// Support of the collective tests: one collective on its own, run through the kernel on any lattice
 // of places, and seeded choices of slices and groups.
 #pragma once
 
@@ -41,7 +41,8 @@ struct Case {
     }
 };
 
-/// On a chip of the catalogue: a slice that it offers, its links; over the axes of the bits.
+/// Returns a case on a chip of the catalogue, with its links and a slice that it offers, over the
+/// axes whose bits are set.
 Case on_chip(const char* chip, const topology::Point& shape, Operation operation, unsigned axes,
              double v);
 
@@ -49,7 +50,7 @@ Case on_chip(const char* chip, const topology::Point& shape, Operation operation
 const std::vector<Operation>& gathering_operations();
 const std::vector<AlgorithmInfo>& gathering_algorithms();
 
-/// Everything that a failure message needs to repeat the case by hand.
+/// Returns the settings that repeat the case by hand, for failure messages.
 std::string describe(const Case& c);
 inline void PrintTo(const Case& c, std::ostream* out) {
     *out << describe(c);
@@ -61,35 +62,41 @@ struct Outcome {
     sim::ExecutionResult result;
 };
 
-/// Sees the schedule before the run begins, may watch the run and may change the machine.
+/// Receives the schedule before the run begins, may return
+/// an observer of the run and may change the machine.
 using Attach = std::function<sim::Observer*(const CollectiveSchedule&, sim::Workload&)>;
 
-/// Runs the case on `places` (the slice itself, or what it folds to). Every run is held to checks.h.
+/// Runs the case on `places`: the slice itself, or
+/// its fold. Every run passes the checks of checks.h.
 Outcome run_on(const topology::Lattice& places, const Case& c, const Attach& attach = {});
 
 using topology::box;
 using topology::Random;
 
-/// The algorithm that `auto` takes for the case, by folded runs.
+/// Returns the algorithm that `auto` takes for the case, by folded runs.
 Algorithm picked(const Case& c);
 
-/// The twisted torus k x k x 2k or k x 2k x 2k.
+/// Returns the twisted torus k x k x 2k or k x 2k x 2k.
 topology::Lattice twisted(const topology::Point& lengths);
 
-/// The group of whole axes of a slice (axes of length 1 left out); bit a of `axes` takes axis a.
+/// Returns the group of whole axes of a slice, without
+/// axes of length 1; bit a of `axes` takes axis a.
 Group whole_axes(const topology::Lattice& slice, unsigned axes = 7);
 
-/// A group merged, without factors of length 1, and sorted: as DeviceMesh::group returns it.
+/// Returns the group merged, without factors of length
+/// 1, and sorted, as DeviceMesh::group returns it.
 Group normalised(Group group);
 
-/// Lengths from 1 to `longest`, at most `most` chips, each axis wrapped or not.
+/// Returns a slice with lengths from 1 to `longest`
+/// and at most `most` chips, each axis wrapped or not.
 topology::Lattice random_slice(Random& random, int longest, int most);
 
-/// A group of at least two members where the slice has any: whole axes, blocks, strides, products.
+/// Returns a group of at least two members if the slice
+/// has any: whole axes, blocks, strides, products.
 Group random_group(Random& random, const topology::Lattice& slice);
 
-/// A case with random slice, group, operation, algorithm, sizes and links; latency zero and infinite
-/// rates among them.
+/// Returns a case with random slice, group, operation, algorithm, sizes and links, which include
+/// zero latency and infinite rates.
 Case random_case(Random& random, int longest, int most);
 
 }  // namespace podsim::collectives

@@ -42,14 +42,15 @@ const topology::AxisFactor& DataCarrier::factor(std::size_t index) const {
     return case_.group[index];
 }
 
-/// The coordinate of a place along a factor of the group.
+/// Returns the coordinate of a place along a factor of the group.
 int DataCarrier::digit(std::size_t place, std::size_t factor_index) const {
     const topology::AxisFactor& f = factor(factor_index);
     const topology::Point point = case_.slice.point(static_cast<int>(place));
     return point[static_cast<std::size_t>(f.axis)] / f.stride % f.length;
 }
 
-/// Which gather stage a message belongs to, or mirrors: how many factors its block spans.
+/// Returns the gather stage that a message belongs to, or
+/// mirrors: the number of factors that its block spans.
 std::size_t DataCarrier::stage(const Payload& payload) const {
     const std::size_t phase = payload.phase;
     if (payload.motion == Motion::reduce) {
@@ -58,7 +59,7 @@ std::size_t DataCarrier::stage(const Payload& payload) const {
     return case_.operation == Operation::all_reduce ? phase - stages_ : phase;
 }
 
-/// Members whose slots a member holds before that gather stage.
+/// Returns the number of members whose slots a member holds before the gather stage.
 std::size_t DataCarrier::held_before(std::size_t part, std::size_t stage) const {
     std::size_t held = 1;
     for (std::size_t s = 0; s < stage; ++s) {
@@ -68,7 +69,7 @@ std::size_t DataCarrier::held_before(std::size_t part, std::size_t stage) const 
     return held;
 }
 
-/// The turn of a place's slot in the row of a part.
+/// Returns the index of a place's slot in the row of a part.
 std::size_t DataCarrier::slot(std::size_t part, std::size_t place) const {
     std::size_t turn = 0;
     for (std::size_t s = 0; s < stages_; ++s) {
@@ -78,7 +79,7 @@ std::size_t DataCarrier::slot(std::size_t part, std::size_t place) const {
     return turn;
 }
 
-/// The cells that a message of this sender carries.
+/// Returns the cells that a message of this sender carries.
 DataCarrier::Cells DataCarrier::cells(const Payload& payload, std::size_t sender) {
     const std::size_t s = stage(payload);
     if (built_.parts[payload.part].order[s] != payload.factor) {
@@ -112,7 +113,8 @@ DataCarrier::Set& DataCarrier::sum(std::size_t row, std::size_t phase, bool back
     return sums_[row][2 * phase + (backward ? 1 : 0)][place * row_cells_ + cell];
 }
 
-/// What a member has added up of a cell of its own block after that many reduce phases.
+/// Returns the sum that a member has for a cell of its
+/// own block after the given number of reduce phases.
 DataCarrier::Set DataCarrier::reduced(std::size_t row, std::size_t phases, std::size_t place,
                                       std::size_t cell) {
     if (phases == 0) {
@@ -124,7 +126,7 @@ DataCarrier::Set DataCarrier::reduced(std::size_t row, std::size_t phases, std::
     return add(own, both, "what comes and what is there");
 }
 
-/// What a member can pass on of a cell when gathering.
+/// Returns the value of a cell that a member can pass on when gathering.
 DataCarrier::Set DataCarrier::holds(std::size_t row, std::size_t place, std::size_t cell) {
     const std::size_t part = row / static_cast<std::size_t>(built_.chunks);
     if (cell / units_ != slot(part, place)) {
@@ -134,7 +136,8 @@ DataCarrier::Set DataCarrier::holds(std::size_t row, std::size_t place, std::siz
                                                     : reduced(row, stages_, place, cell);
 }
 
-/// What AllGather and AllReduce promise to everyone, and ReduceScatter to the cell's home.
+/// Returns the final value of a cell: AllGather and AllReduce promise it to every member,
+/// ReduceScatter to the cell's home.
 DataCarrier::Set DataCarrier::promised(std::size_t row, std::size_t cell) const {
     if (case_.operation != Operation::all_gather) {
         return members_ == 64 ? ~Set{0} : (Set{1} << members_) - 1;

@@ -1,11 +1,11 @@
-// Carries data through a run of the simulator, by the letter of Payload: every message takes what its
-// sender holds when it leaves, and leaves it where it arrives.
+// Carries data through a run of the simulator, exactly as Payload describes it: every message takes
+// the value that its sender holds when it leaves, and delivers it where it arrives.
 //
 // The data of one part and chunk is a row of cells: for every member of the group a slot of `units`
-// cells, with the members in the order of the part (its first factor fastest), so that what a member
-// holds before any gather phase is one run of cells. A cell's value is the set of members whose
-// contributions it holds (bit = rank in the group): what AllGather moves is the home's bit, what a reduction adds up
-// is one bit of every member. Adding a set that overlaps is counting a contribution twice.
+// cells, with the members in the order of the part (its first factor fastest), so that a member's
+// cells before any gather phase are contiguous. A cell's value is the set of members whose
+// contributions it holds (bit = rank in the group). AllGather moves the home's bit; a reduction
+// adds one bit of every member. Adding a set that overlaps counts a contribution twice.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace podsim::collectives {
 
 class DataCarrier : public sim::Observer {
 public:
-    /// For unfolded runs: places are the chips of the slice. Groups of at most 64 members.
+    /// For unfolded runs, whose places are the chips
+    /// of the slice, and groups of at most 64 members.
     DataCarrier(const Case& c, const CollectiveSchedule& built);
 
     void transfer_fired(sim::OperationId op, sim::PlaceId source, std::uint32_t transfer,
@@ -29,10 +30,10 @@ public:
     void transfer_arrived(sim::OperationId op, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t transfer, sim::Time now) override;
 
-    /// Call when the run has ended: every member must hold what the operation promises.
+    /// Checks, after the run, that every member holds the data that the operation promises.
     void check_result();
 
-    /// The first thing that went wrong; empty when all is well.
+    /// The first error; empty if there is none.
     [[nodiscard]] const std::string& error() const { return error_; }
     /// Bytes that have arrived at each place.
     [[nodiscard]] const std::vector<double>& received() const { return received_; }

@@ -1,4 +1,4 @@
-// Watches the links of a run: one message at a time on each, none faster than the link's rate.
+// Watches the links of a run: each carries one message at a time, at no more than its rate.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace podsim::collectives {
 
 class LinkWatch : public sim::Observer {
 public:
-    /// Passes everything on to `inner`, if there is one.
+    /// Passes all events on to `inner`, if it is not null.
     LinkWatch(std::size_t links, sim::Observer* inner) : held_until_(links), inner_(inner) {}
 
     void task_ended(sim::PlaceId place, sim::TaskId task, sim::Time began, sim::Time now) override {
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// Messages that took a link before the one before had left it.
+    /// Number of messages that took a link before the previous one had left it.
     [[nodiscard]] int overlaps() const { return overlaps_; }
 
 private:

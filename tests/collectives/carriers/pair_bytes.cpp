@@ -33,7 +33,7 @@ private:
     std::vector<double> bytes_;
 };
 
-/// The member of the chip's group at coordinate 0 of every factor.
+/// Returns the member of the chip's group at coordinate 0 of every factor.
 int first_of_group(const Case& c, int chip) {
     topology::Point p = c.slice.point(chip);
     for (const topology::AxisFactor& f : c.group) {

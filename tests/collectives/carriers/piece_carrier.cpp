@@ -10,7 +10,8 @@
 namespace podsim::collectives {
 namespace {
 
-/// The chips of one group in the order of their ranks, z fastest, found by walking over all chips.
+/// Returns the chips of each group in the order of their
+/// ranks, z fastest, found by walking over all chips.
 std::vector<std::vector<int>> groups_of(const Case& c) {
     std::map<topology::Point, std::vector<int>> groups;  // by the chip at digit 0 of every factor
     for (int chip = 0; chip < c.slice.size(); ++chip) {
@@ -30,7 +31,7 @@ std::vector<std::vector<int>> groups_of(const Case& c) {
 
 class Carrier : public sim::Observer {
 public:
-    using Piece = std::pair<int, int>;  ///< whose block, and which piece; owners are chips
+    using Piece = std::pair<int, int>;  ///< owner of the block (a chip), index of the piece
 
     Carrier(const Case& c, const CollectiveSchedule& built)
         : case_(c), built_(built), holds_(static_cast<std::size_t>(c.slice.size())) {
@@ -114,7 +115,7 @@ public:
     }
 
 private:
-    /// The owner of the block and the piece that a message carries.
+    /// Returns the owner of the block and the index of the piece that a message carries.
     Piece piece_of(int source, int destination, std::uint32_t transfer) {
         const Payload& payload = built_.payloads[transfer];
         if (payload.high != payload.low + 1 || payload.high > payload.unit) {
@@ -127,13 +128,14 @@ private:
             case Operation::gather:
                 return {source, piece};
             case Operation::scatter:
-                // The root has everybody's; whose it is shows at the latest where it arrives.
+                // The root has the blocks of all members; the
+                // owner shows at the latest at the destination.
                 return {destination < 0 ? source : destination, piece};
             default:
                 return {root_of(source), piece};
         }
     }
-    /// The chip of the same group that stands where the root does in its own.
+    /// Returns the chip of the same group that has the root's coordinates in its group.
     [[nodiscard]] int root_of(int chip) const {
         topology::Point p = case_.slice.point(chip);
         for (const topology::AxisFactor& f : case_.group) {

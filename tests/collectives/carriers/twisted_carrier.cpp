@@ -17,7 +17,7 @@ TwistedCarrier::TwistedCarrier(const Case& c, const CollectiveSchedule& built)
         for (std::size_t chip = 0; chip < chips_; ++chip) {
             stages[0].push_back({chip});
         }
-        // The coset of the next stage: all chips that walking along the axis leads to.
+        // The coset of the next stage has all chips that a walk along the axis reaches.
         for (const int factor : part.order) {
             std::vector<std::vector<std::size_t>> next;
             for (std::size_t chip = 0; chip < chips_; ++chip) {
@@ -83,7 +83,7 @@ TwistedCarrier::Set& TwistedCarrier::at(Values& values, std::size_t chip, std::s
     return values[chip * chips_ * units_ + cell];
 }
 
-/// What a chip has added up of a cell after that many reduce phases.
+/// Returns the sum that a chip has for a cell after the given number of reduce phases.
 TwistedCarrier::Set TwistedCarrier::reduced(std::size_t row, std::size_t phases, std::size_t chip,
                                             std::size_t cell) {
     Set sum;
@@ -94,7 +94,7 @@ TwistedCarrier::Set TwistedCarrier::reduced(std::size_t row, std::size_t phases,
     return sum;
 }
 
-/// What a chip can pass on of a cell when gathering.
+/// Returns the value of a cell that a chip can pass on when gathering.
 TwistedCarrier::Set TwistedCarrier::holds(std::size_t row, std::size_t chip, std::size_t cell) {
     if (cell / units_ != chip) {
         return at(gathered_[row], chip, cell);

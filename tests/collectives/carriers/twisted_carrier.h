@@ -1,9 +1,10 @@
-// Carries data over a whole twisted slice, where rings are walked modulo what has been gathered.
+// Carries data over a whole twisted slice, where rings are walked modulo the blocks gathered so
+// far.
 //
 // Before its gather along the s-th axis of a part's order a member m holds the blocks of all homes
-// m + H, H being the subgroup that the axes before generate. A message carries a range of the cells of
-// such a coset, its homes in ascending order: whoever holds the coset knows the same range, whichever of its
-// members he is. A cell's value is the set of members whose contributions it holds.
+// m + H, where H is the subgroup that the axes before generate. A message carries a range of the
+// cells of such a coset, its homes in ascending order: every member of the coset finds the same
+// range. A cell's value is the set of members whose contributions it holds.
 #pragma once
 
 #include <bitset>
@@ -29,21 +30,21 @@ public:
     void transfer_arrived(sim::OperationId op, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t transfer, sim::Time now) override;
 
-    /// Call when the run has ended: every member must hold what the operation promises.
+    /// Checks, after the run, that every member holds the data that the operation promises.
     void check_result();
 
-    /// The first thing that went wrong; empty when all is well.
+    /// The first error; empty if there is none.
     [[nodiscard]] const std::string& error() const { return error_; }
     /// Bytes that have arrived at each chip.
     [[nodiscard]] const std::vector<double>& received() const { return received_; }
 
 private:
     using Set = std::bitset<kMostMembers>;
-    /// A value for every cell of every home at every chip; allocated when first written.
+    /// A value for every cell of every home at every chip, allocated at the first write.
     using Values = std::vector<Set>;
 
     [[nodiscard]] std::size_t stage(const Payload& payload) const;
-    /// The chips that a member holds the blocks of before that gather stage, ascending.
+    /// Returns the chips whose blocks a member holds before the gather stage, ascending.
     [[nodiscard]] const std::vector<std::size_t>& coset(std::size_t part, std::size_t stage,
                                                         std::size_t chip) const {
         return cosets_[part][stage][chip];

@@ -1,4 +1,4 @@
-// nccl-tests' two bandwidths, for 8 ranks and 1600 B in 2 s.
+// The two bandwidths of nccl-tests, for 8 ranks and 1600 B in 2 s.
 #include "collectives/catalogue/bandwidth.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(BandwidthTest, FollowsNcclTests) {
     EXPECT_EQ(both(Operation::all_gather), std::pair(800.0, 700.0));
     EXPECT_EQ(both(Operation::reduce_scatter), std::pair(800.0, 700.0));
     EXPECT_EQ(both(Operation::all_reduce), std::pair(800.0, 1400.0));
-    // The buffer of one rank counts.
+    // For these operations only the buffer of one rank counts.
     EXPECT_EQ(both(Operation::all_to_all), std::pair(100.0, 87.5));
     EXPECT_EQ(both(Operation::permute), std::pair(100.0, 100.0));
     EXPECT_EQ(both(Operation::send), std::pair(800.0, 800.0));

@@ -1,4 +1,4 @@
-// The reference text's times by hand algebra, V = 1000 B, links of 1 B/s.
+// Times of the reference text by hand algebra, with V = 1000 B and links of 1 B/s.
 #include <gtest/gtest.h>
 
 #include "collectives/catalogue/bounds.h"
@@ -20,7 +20,8 @@ CollectiveCall call_on_all(Operation operation, const topology::Lattice& slice) 
             .bytes = sim::Bytes(1000)};
 }
 
-/// Twice an AllGather's 500, or twice its two hops; a quarter for the AllToAll, and on a line V/4 over its middle.
+/// An AllReduce takes twice an AllGather's 500, or twice its two hops; an AllToAll takes a quarter,
+/// and on a line V/4 over its middle.
 TEST(BookTimeTest, MultiplesOfAnAllGather) {
     const topology::Lattice ring = box({4, 1, 1}, 1);
     EXPECT_EQ(book(call_on_all(Operation::all_reduce, ring), 300), 1200);
@@ -29,25 +30,27 @@ TEST(BookTimeTest, MultiplesOfAnAllGather) {
     EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 1, 1}, 0)), 1), 250);
 }
 
-/// V A / (4 N W) along the longest axis: of 4 x 8 rings 8/32 of V over 4 x 2, of 4 x 2 lines 4/8 over 4.
+/// The time is V A / (4 N W) along the longest axis: for 4 x 8 rings 8/32 of V over 4 x 2, for 4 x
+/// 2 lines 4/8 of V over 4.
 TEST(BookTimeTest, AnAllToAllOverSeveralAxes) {
     const CollectiveCall rings = call_on_all(Operation::all_to_all, box({4, 8, 1}, 3));
     EXPECT_EQ(book(rings, 0), 1000.0 * 8 / 32 / 8);
     EXPECT_EQ(book(call_on_all(Operation::all_to_all, box({4, 2, 1}, 0)), 0), 1000.0 * 4 / 8 / 4);
-    // Both factors of an axis count for its length.
+    // The length of an axis counts both of its factors.
     CollectiveCall split = rings;
     split.members.group = {{1, 1, 2}, {0, 1, 4}, {1, 2, 4}};
     EXPECT_EQ(book(split, 0), book(rings, 0));
 }
 
-/// A ring of 4 counts two links and 2 hops, a line of 4 one link and 3 hops; with a line 15/16 of V move.
+/// A ring of 4 counts two links and 2 hops, a line of
+/// 4 one link and 3 hops; with a line 15/16 of V move.
 TEST(BookTimeTest, ARingBesideALine) {
     const CollectiveCall call = call_on_all(Operation::all_gather, box({4, 4, 1}, 1));
     EXPECT_EQ(book(call, 1), 312.5);
     EXPECT_EQ(book(call, 100), 500);
 }
 
-/// Two factors of one axis have its links once: 3/4 of V over one; each walks its own hop.
+/// Two factors of one axis share its links: 3/4 of V over one link; each factor walks its own hop.
 TEST(BookTimeTest, TwoFactorsOfOneAxis) {
     CollectiveCall call = call_on_all(Operation::all_gather, box({8, 1, 1}, 0));
     call.members.group = {{0, 1, 2}, {0, 4, 2}};
@@ -55,7 +58,7 @@ TEST(BookTimeTest, TwoFactorsOfOneAxis) {
     EXPECT_EQ(book(call, 400), 800);
 }
 
-/// The call_on_all of a twisted slice counts rings along all axes.
+/// A whole twisted slice counts rings along all axes.
 TEST(BookTimeTest, ATwistedSlice) {
     const CollectiveCall call = call_on_all(Operation::all_gather, twisted({2, 2, 4}));
     EXPECT_EQ(book(call, 1), 1000.0 / 6);
@@ -65,7 +68,8 @@ TEST(BookTimeTest, ATwistedSlice) {
     EXPECT_EQ(book(short_axis, 1), 500);  // a line of 2
 }
 
-/// From the second chip of a line of 4: two links, two hops to the farther end. From an end: one, three.
+/// From the second chip of a line of 4 a root has two links, and two hops to the farther end; from
+/// an end, one link and three hops.
 TEST(BookTimeTest, FromAndToARoot) {
     const topology::Lattice line = box({4, 1, 1}, 0);
     CollectiveCall broadcast = call_on_all(Operation::broadcast, line);
@@ -83,7 +87,7 @@ TEST(BookTimeTest, FromAndToARoot) {
     }
 }
 
-/// The end with fewer links counts; the hops are those of the shortest way.
+/// The end with fewer links counts, and the hops of the shortest route.
 TEST(BookTimeTest, ASend) {
     CollectiveCall send{.operation = Operation::send,
                         .slice = box({4, 1, 1}, 0),
@@ -100,7 +104,7 @@ TEST(BookTimeTest, ASend) {
     EXPECT_EQ(book(send, 600), 600);
 }
 
-/// V / n over one link; on a line the last member's share goes all the way back.
+/// A permute takes V / n over one link; on a line the last member's share goes all the way back.
 TEST(BookTimeTest, APermute) {
     EXPECT_EQ(book(call_on_all(Operation::permute, box({4, 1, 1}, 1)), 100), 250);
     EXPECT_EQ(book(call_on_all(Operation::permute, box({4, 1, 1}, 0)), 100), 300);
@@ -109,8 +113,9 @@ TEST(BookTimeTest, APermute) {
     EXPECT_EQ(book(two, 200), 400);
 }
 
-/// Two slices of a ring of 4, two hosts each. Over DCN of both hosts go V of every group, 2 V of an AllReduce, and
-/// V/4 of an AllToAll, of which each slice exchanges V/4 within.
+/// Two slices of a ring of 4 have two hosts each. DCN of both hosts
+/// carries V of every group, 2 V for an AllReduce, and V/4 for an
+/// AllToAll; each slice exchanges V/4 of the AllToAll within itself.
 TEST(BookTimeTest, BetweenSlices) {
     const auto between = [](Operation operation, const Group& group, double dcn) {
         const CollectiveCall call{.operation = operation,
@@ -126,12 +131,12 @@ TEST(BookTimeTest, BetweenSlices) {
     EXPECT_EQ(between(Operation::all_reduce, ring, 0.5), 2000);
     EXPECT_EQ(between(Operation::all_to_all, ring, 0.5), 250);
     EXPECT_EQ(between(Operation::all_to_all, ring, 1e9), 31.25);
-    // Two groups of two in every slice; and four lone chips.
+    // Every slice has two groups of two, then four single chips.
     EXPECT_EQ(between(Operation::all_gather, {{0, 1, 2}}, 0.5), 2000);
     EXPECT_EQ(between(Operation::all_gather, {}, 0.5), 4000);
 }
 
-/// Four slices: 3/16 of V leave each in an AllToAll, 1/16 stays.
+/// In an AllToAll of four slices 3/16 of V leave each slice, and 1/16 stays.
 TEST(BookTimeTest, AnAllToAllOfFourSlices) {
     const CollectiveCall call{.operation = Operation::all_to_all,
                               .slice = box({4, 1, 1}, 1),

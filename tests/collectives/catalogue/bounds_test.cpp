@@ -1,5 +1,5 @@
-// Bounds and the book's estimates by hand algebra, V = 1000 B and links of 1 B/s, and the ratios that
-// the default algorithm is held to.
+// Bounds and the book's estimates by hand algebra, with V = 1000 B and links of 1 B/s, and the
+// ratios that the default algorithm must reach.
 #include "collectives/catalogue/bounds.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(BoundsTest, RingsAndLines) {
     EXPECT_EQ(bound(kReduceScatter, line, group), 750);
     EXPECT_EQ(bound(kAllReduce, line, group), 1000);  // V over an end's link; 6000 over 6 links
     EXPECT_EQ(bound(kAllGather, ring, {}), 0);
-    // Infinite rates: no time at all.
+    // Infinite rates take no time.
     EXPECT_EQ(
         physical_bound({.operation = kAllGather, .slice = ring, .members = {group}, .bytes = kV},
                        sim::BytesPerSecond::infinity())
@@ -71,14 +71,15 @@ TEST(BoundsTest, RingsAndLines) {
         0);
 }
 
-// Two interleaved groups of four, 0 2 4 6 and 1 3 5 7, then two more: into 6 and 7, and out of the arc 6 to 9, what the three before
-// each hold goes over one link, 2 x 3/4 V; arcs that begin with a block of groups see half of that.
+// Two groups of four interleave, 0 2 4 6 and 1 3 5 7; then come two more. The link into 6 and 7,
+// and out of the arc 6 to 9, carries what three members of each hold, 2 x 3/4 V. Arcs that begin
+// with a block of groups show half of that.
 TEST(BoundsTest, ArcsBeginWithinBlocksOfInterleavedGroups) {
     const topology::Lattice ring = box({16, 1, 1}, 1);
     const Group group{{0, 2, 4}};
     EXPECT_EQ(bound(kAllGather, ring, group), 1500);
     EXPECT_EQ(bound(kReduceScatter, ring, group), 1500);
-    // Both ways, V of each of the two groups.
+    // An AllReduce carries V of each of the two groups in both directions.
     EXPECT_EQ(bound(kAllReduce, ring, group), 2000);
 }
 
@@ -86,33 +87,34 @@ TEST(BoundsTest, SeveralAxes) {
     const topology::Lattice torus = box({4, 4, 4}, 7);
     EXPECT_DOUBLE_EQ(bound(kAllGather, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 6);
     EXPECT_DOUBLE_EQ(bound(kAllReduce, torus, whole_axes(torus)), 1000.0 * 63 / 64 / 3);
-    // A mesh of 3 x 3: the corner has two links for 8/9 of V.
+    // In a 3 x 3 mesh the corner has two links for 8/9 of V.
     const topology::Lattice mesh = box({3, 3, 1}, 0);
     EXPECT_DOUBLE_EQ(bound(kAllGather, mesh, whole_axes(mesh)), 1000.0 * 8 / 9 / 2);
-    // AllReduce: a corner V / 2; all: 2 x 8 V over 24 directed links is 2/3 V.
+    // For an AllReduce a corner gives V / 2; all chips give 2 x 8 V over 24 directed links, 2/3 V.
     EXPECT_DOUBLE_EQ(bound(kAllReduce, mesh, whole_axes(mesh)), 1000.0 * 2 / 3);
-    // A ring of 4 beside a line of 4: at an end of the line three links for 15/16 of V.
+    // A ring of 4 beside a line of 4 has three links for 15/16 of V at an end of the line.
     const topology::Lattice mixed = box({4, 4, 1}, 1);
     EXPECT_DOUBLE_EQ(bound(kAllGather, mixed, whole_axes(mixed)), 1000.0 * 15 / 16 / 3);
-    // A line of 2 beside a ring of 16: three links for 31/32 of V.
+    // A line of 2 beside a ring of 16 has three links for 31/32 of V.
     const topology::Lattice slab = box({2, 16, 1}, 2);
     EXPECT_DOUBLE_EQ(bound(kAllGather, slab, whole_axes(slab)), 1000.0 * 31 / 32 / 3);
 }
 
-/// Strided groups share links: what they need across a cut adds up.
+/// Strided groups share links: their needs across a cut add up.
 TEST(BoundsTest, StridedGroupsAreCut) {
-    // x/4 of a line of 8: pairs (c, c + 4). Across the middle each of 4 pairs sends V/2 each way
-    // over one link: 2 V.
+    // x/4 of a line of 8 has the pairs (c, c + 4). Across the middle each of 4 pairs sends V/2 in
+    // each direction over one link: 2 V.
     EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
     EXPECT_EQ(bound(kReduceScatter, box({8, 1, 1}, 0), {{0, 4, 2}}), 2000);
-    // AllReduce: each half needs V of each pair: 4 V.
+    // For an AllReduce each half needs V of each pair: 4 V.
     EXPECT_EQ(bound(kAllReduce, box({8, 1, 1}, 0), {{0, 4, 2}}), 4000);
-    // The same on a ring: any 4 neighbours have two links in.
+    // On a ring any 4 neighbours have two links in.
     EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 4, 2}}), 1000);
-    // x/2 of a ring of 8: two groups of 4; an arc of 4 lacks half of V of each: V over 2 links. Of
-    // 2, holding one of each: 3/4 of each over 2 links, 3/4 V. The arc of one chip: 3/8 V.
+    // x/2 of a ring of 8 has two groups of 4. An arc of 4 lacks half of V
+    // of each group: V over 2 links. An arc of 2 holds one member of each:
+    // 3/4 of each over 2 links, 3/4 V. An arc of one chip gives 3/8 V.
     EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 2, 4}}), 750);
-    // Blocks of neighbours, x%4: lines of 4, whose ends have one link.
+    // Blocks of neighbours, x%4, are lines of 4, whose ends have one link.
     EXPECT_EQ(bound(kAllGather, box({8, 1, 1}, 1), {{0, 1, 4}}), 750);
 }
 
@@ -127,7 +129,7 @@ TEST(BoundsTest, BookTime) {
     };
     EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 1), 1), 500);    // V / W
     EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 1), 300), 600);  // two hops either way
-    EXPECT_EQ(book(kAllGather, box({5, 1, 1}, 1), 300), 750);  // 5 / 2 hops
+    EXPECT_EQ(book(kAllGather, box({5, 1, 1}, 1), 300), 750);  // two hops in either direction
     EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 0), 1), 750);    // 3 hops of V/4, one way
     EXPECT_EQ(book(kAllGather, box({4, 1, 1}, 0), 400), 1200);
     EXPECT_EQ(book(kReduceScatter, box({4, 1, 1}, 0), 400), 1200);
@@ -137,7 +139,8 @@ TEST(BoundsTest, BookTime) {
     EXPECT_EQ(book(kAllGather, box({1, 1, 1}, 0), 100), 0);
 }
 
-/// The default algorithm on v5p, 1e9 bytes over the whole slice: bound / simulated.
+/// Ratio of bound to simulated time of the default
+/// algorithm on v5p, 1e9 bytes over the whole slice.
 TEST(BoundsTest, TheDefaultIsNearTheBound) {
     struct Row {
         topology::Point shape;

@@ -1,4 +1,4 @@
-// A schedule that was built on some places, on others.
+// A schedule built on one set of places and moved to another.
 #include "collectives/catalogue/build_schedule.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace podsim::collectives {
 namespace {
 
-/// Where the displacement of that number leads from every place.
+/// Returns the destination of the displacement with the given number, for every place.
 std::vector<std::uint32_t> leads(const ShiftTable& shifts, std::uint32_t number) {
     const auto places = static_cast<std::size_t>(shifts.places().size());
     const auto row = std::span(shifts.table()).subspan(number * places, places);
@@ -42,7 +42,8 @@ void expect_same(const sim::Schedule& moved, const ShiftTable& shifts, const sim
     }
 }
 
-/// What is built on the fold of a slice is, on all its places, what is built there: of members that are alike.
+/// A schedule that is built on the fold of a slice and moved to all its places equals the one that
+/// is built there, if all members have the same role.
 TEST(BuildScheduleTest, IsTheSameOnOtherPlaces) {
     int moved_ones = 0;
     int others = 0;
@@ -54,7 +55,7 @@ TEST(BuildScheduleTest, IsTheSameOnOtherPlaces) {
         ShiftTable on_fold(folded(c));
         const sim::Schedule of_fold = build_schedule(c.call(), c.options, on_fold).schedule;
         ShiftTable on_all(c.slice);
-        on_all.number(topology::Point{0, 0, 1});  // numbers are others than there
+        on_all.number(topology::Point{0, 0, 1});  // so that numbers differ
         const std::optional<sim::Schedule> moved = on_places_of(on_all, of_fold, on_fold);
         EXPECT_EQ(moved.has_value(), of_fold.roles.size() == 1);
         if (!moved) {

@@ -1,4 +1,5 @@
-// `auto` against running every candidate: it takes the fastest, and simulates none that cannot be.
+// `auto` against running every candidate: it takes the
+// fastest, and simulates no candidate that cannot be.
 #include "collectives/catalogue/choose_algorithm.h"
 
 #include <algorithm>
@@ -45,8 +46,8 @@ TEST(ChooseTest, TakesTheFastestAndTheFirstOfEquals) {
     EXPECT_GT(without_all, 20);
 }
 
-/// What surely takes less than any other can is not run: 1 GB over three axes, of which x, whose links two groups share, gets too
-/// much in equal parts.
+/// A candidate that surely beats all others is taken without a run. 1 GB goes over three axes; two
+/// groups share the links of x, which get too many bytes in equal parts.
 TEST(ChooseTest, TakesUnseenWhatIsSurelyTheFastest) {
     Case c;
     c.slice = box({16, 20, 28}, 7);
@@ -65,8 +66,9 @@ TEST(ChooseTest, TakesUnseenWhatIsSurelyTheFastest) {
     }
 }
 
-/// A ring of 8 at 1e9 B/s and 10 us. In one shot 4 hops; 1000 B take 1 us, half of them 0.5 us: 3 x 11 + 10.5 us,
-/// where ReduceScatter and AllGather have 8 hops. Of 8 MB a link gets 3.5 arrays, against 2 x 7/16.
+/// A ring of 8 has 1e9 B/s and 10 us. One shot takes 4 hops; 1000 B take 1 us, half of them 0.5 us:
+/// 3 x 11 + 10.5 us. ReduceScatter and AllGather take 8 hops. For 8 MB a link carries 3.5 arrays in
+/// one shot, against 2 x 7/16.
 TEST(ChooseTest, ByHand) {
     Case c;
     c.operation = Operation::all_reduce;
@@ -84,7 +86,8 @@ TEST(ChooseTest, ByHand) {
     EXPECT_EQ(time_of(c, Algorithm::one_shot).ps, 3 * 11'000'000 + 10'500'000);
 }
 
-/// A candidate that would be cut into too many messages is left out; when all are, the error is passed on.
+/// A candidate that would be cut into too many messages
+/// is left out. If all are, the error is passed on.
 TEST(ChooseTest, LeavesOutWhatCannotBeBuilt) {
     const topology::Lattice slice = box({4, 4, 1}, 0);
     const LinkModel link{.rate = sim::BytesPerSecond(1e10), .latency = sim::Seconds(1e-6)};

@@ -1,4 +1,4 @@
-// The closed forms against the simulator, to the picosecond, and against sums written by hand.
+// Closed forms against the simulator, to the picosecond, and against sums by hand.
 #include "collectives/catalogue/closed_form.h"
 
 #include <array>
@@ -15,8 +15,8 @@ std::optional<sim::Time> formula(const Case& c) {
     return closed_form(c.call(), c.options, c.link);
 }
 
-/// n chips on one axis; blocks of `block` bytes in messages of at most `cap`; 1e9 B/s, so that a
-/// byte takes 1000 ps.
+/// Returns a case of n chips on one axis, with blocks of `block` bytes in messages of at most
+/// `cap`, at 1e9 B/s, so that a byte takes 1000 ps.
 Case on_axis(int n, bool wrapped, Operation operation, Algorithm algorithm, double block,
              double cap, double latency_ps, sim::LatencyRule rule) {
     Case c;
@@ -42,8 +42,8 @@ TEST(ClosedFormTest, EqualsTheSimulationToThePicosecond) {
                     for (const double block : {1000.0, 997.3}) {
                         // 1, 2, 4, 6 and 10 messages a block.
                         for (const double cap : {1000.0, 500.0, 251.0, 170.0, 100.0}) {
-                            // None, tiny, below, about and above half a block, about and above a
-                            // block, dominating.
+                            // Latencies are none, tiny, below, about and above half a block, about
+                            // and above a block, dominating.
                             for (const double ps : {0.0, 1.0, 9e4, 3.3e5, 4.99e5, 5.01e5, 7e5,
                                                     9.95e5, 1.02e6, 1.7e6, 1e7}) {
                                 for (const auto rule :
@@ -81,7 +81,7 @@ struct ByHand {
     std::int64_t ps;
 };
 
-/// Blocks of 1000 B, 1e6 ps each: m messages of tau = 1e6 / m.
+/// Blocks of 1000 B take 1e6 ps each: m messages of tau = 1e6 / m.
 TEST(ClosedFormTest, ByHand) {
     constexpr auto kGather = Operation::all_gather;
     constexpr auto kReduce = Operation::reduce_scatter;
@@ -137,7 +137,7 @@ TEST(ClosedFormTest, OnlyWhereThereIsOne) {
     EXPECT_FALSE(formula(c)) << "AllReduce on a line";
 }
 
-/// Between slices nothing is known, nor of several factors or strided ones.
+/// There is no closed form between slices, for several factors or for strided ones.
 TEST(ClosedFormTest, NothingForOthers) {
     CollectiveCall call{.operation = Operation::all_gather,
                         .slice = box({8, 2, 1}, 3),

@@ -1,4 +1,5 @@
-// What members must read and write of their memories: by hand, and against what every algorithm's schedule moves.
+// Lower bounds of the bytes that members read and write in their memories: by hand, and against the
+// bytes of every algorithm's schedule.
 #include <gtest/gtest.h>
 
 #include "collectives/catalogue/bounds.h"
@@ -8,7 +9,7 @@
 namespace podsim::collectives {
 namespace {
 
-/// Read and written by the messages of a run, of all places together.
+/// Returns the bytes that the messages of a run read and write, over all places.
 double moved(const Outcome& run) {
     double sum = 0;
     const sim::Schedule& schedule = run.built.schedule;
@@ -31,9 +32,10 @@ double least(Operation operation, int n, double v) {
     return least_memory(operation, n, sim::Bytes(v)).value();
 }
 
-// V = 48 B in blocks of 12 among four. AllGather: 12 read, 36 written. ReduceScatter: 48 read, 12 written, and 36 of sums that
-// land, twice. AllReduce: 48, 48 and again 72. AllToAll: 3 B for each of three others, and from them. A gather reads 36 in all
-// and writes 36 at its root, a quarter of 72 for each.
+// V = 48 B in blocks of 12 among four. AllGather: 12 read, 36 written.
+// ReduceScatter: 48 read, 12 written, and 36 of sums that land, twice. AllReduce:
+// 48, 48 and again 72. AllToAll: 3 B for each of three others, and from them. A
+// gather reads 36 in all and writes 36 at its root, a quarter of 72 for each.
 TEST(LeastMemory, OfFourMembersByHand) {
     EXPECT_EQ(least(Operation::all_gather, 4, 48), 12 + 36);
     EXPECT_EQ(least(Operation::reduce_scatter, 4, 48), 48 + 12 + 2 * 36);
@@ -49,8 +51,8 @@ TEST(LeastMemory, OfFourMembersByHand) {
     }
 }
 
-// Two members: nothing can be passed on, so that an AllGather and a ReduceScatter, and an exchange of any size, are carried
-// out with just that.
+// With two members nothing can be passed on, so that an
+// AllGather and a ReduceScatter reach the lower bound.
 TEST(LeastMemory, IsReachedByTwoMembers) {
     Case c;
     c.slice = box({2, 1, 1}, 0);
@@ -64,8 +66,8 @@ TEST(LeastMemory, IsReachedByTwoMembers) {
     }
 }
 
-// Every operation by every algorithm, on rings and lines and both together: at least that, and where all go straight from
-// source to destination just that.
+// Every operation by every algorithm, on rings, lines and both together, moves at least the lower
+// bound. If all data goes straight from source to destination, it moves exactly that.
 TEST(LeastMemory, IsMovedByEveryAlgorithm) {
     for (const OperationInfo& row : operation_rows()) {
         for (const unsigned wrapped : {3U, 1U, 0U}) {
@@ -102,7 +104,7 @@ TEST(LeastMemory, IsMovedByRandomCollectives) {
     }
 }
 
-// Among the members in all slices.
+// The members are those of all slices.
 TEST(LeastMemory, IsMovedBetweenSlices) {
     for (std::uint64_t seed = 0; seed < 80; ++seed) {
         SCOPED_TRACE(seed);
@@ -115,7 +117,8 @@ TEST(LeastMemory, IsMovedBetweenSlices) {
     }
 }
 
-// What each member must send is read there, what it must receive is written: no more than the mean of all.
+// The bytes that a member must send are read, those that it must receive are written: together no
+// more than the mean over all members.
 TEST(LeastMemory, IsNoLessThanWhatGoesInAndOut) {
     for (const Operation operation : all_operations()) {
         for (int n = 1; n < 9; ++n) {

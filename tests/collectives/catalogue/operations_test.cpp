@@ -1,4 +1,4 @@
-// The rows of the catalogue prove each other: what one field says of an operation follows from others.
+// The rows of the catalogue prove each other: each field of an operation follows from others.
 #include "collectives/catalogue/operations.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include "collectives/catalogue/bandwidth.h"
 #include "collectives/catalogue/bounds.h"
+#include "collectives/catalogue/build_schedule.h"
 #include "collectives/catalogue/choose_algorithm.h"
-#include "collectives/catalogue/resolve.h"
 #include "sim/base/error.h"
 #include "tests/collectives/carriers/all_reduce_carriers.h"
 #include "tests/collectives/carriers/checks.h"
@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, OperationRow, testing::ValuesIn(operation_ro
                              return name;
                          });
 
-/// The row's operation on all of a slice, with ends that suit it.
+/// Returns a case with the row's operation on the whole slice, with ends that suit it.
 Case whole(const OperationInfo& row, const topology::Lattice& slice) {
     Case c;
     c.operation = row.operation;
@@ -50,13 +50,13 @@ template <class Carrier>
 void expect_carried(const Case& c) {
     std::optional<Carrier> carrier;
     const Outcome run = run_on(c.slice, c, [&](const CollectiveSchedule& built, sim::Workload&) {
-        return &carrier.emplace(c, built);  // which the outcome keeps
+        return &carrier.emplace(c, built);  // the outcome keeps it
     });
     carrier->check_result();
     EXPECT_EQ(carrier->error(), "") << describe(c);
 }
 
-/// Data carried through the case's schedule, by the promise of its operation.
+/// Carries data through the case's schedule and checks the promise of its operation.
 void expect_promise_kept(const OperationInfo& row, const Case& c) {
     if (row.ends != EndsTaken::none) {
         EXPECT_EQ(carry(c), "") << describe(c);
@@ -102,8 +102,8 @@ TEST(OperationRows, AreFoundByName) {
     }
 }
 
-/// Every algorithm that a row names builds a schedule by which the data ends where the operation promises, on
-/// rings and on lines; those that `auto` chooses from are among them.
+/// Every algorithm that a row names builds a schedule that brings the data to where the operation
+/// promises, on rings and on lines. The candidates of `auto` are among these algorithms.
 TEST_P(OperationRow, EachAlgorithmCarriesTheData) {
     const OperationInfo& row = GetParam();
     for (const unsigned wrapped : {3U, 1U, 0U}) {
@@ -125,7 +125,7 @@ TEST_P(OperationRow, EachAlgorithmCarriesTheData) {
     }
 }
 
-/// No other algorithm is taken: the message says which are.
+/// Any other algorithm is refused, and the message names those that are allowed.
 TEST_P(OperationRow, OtherAlgorithmsAreRefused) {
     const OperationInfo& row = GetParam();
     Case c = whole(row, box({3, 4, 1}, 1));
@@ -155,7 +155,8 @@ TEST_P(OperationRow, OtherAlgorithmsAreRefused) {
     }
 }
 
-/// Closed form, least need and bound against the simulation, for every algorithm on a ring and on a line.
+/// Closed form, lower bound and physical bound agree with the
+/// simulation, for every algorithm on a ring and on a line.
 TEST_P(OperationRow, TimesAgree) {
     const OperationInfo& row = GetParam();
     bool any = false;
@@ -179,8 +180,8 @@ TEST_P(OperationRow, TimesAgree) {
     }
 }
 
-/// Bus bandwidth is the rate at which a member takes what it must: the factor of n by which it exceeds the
-/// algorithm bandwidth says again what least_traffic or end_traffic says.
+/// Bus bandwidth is the rate at which a member receives the bytes that it must. Its ratio to the
+/// algorithm bandwidth, a factor of n, agrees with least_traffic or end_traffic.
 TEST_P(OperationRow, BusBandwidthIsWhatAMemberTakes) {
     const OperationInfo& row = GetParam();
     EXPECT_NE(row.least_traffic == nullptr, row.end_traffic == nullptr);
@@ -196,8 +197,8 @@ TEST_P(OperationRow, BusBandwidthIsWhatAMemberTakes) {
     }
 }
 
-/// Members are alike where a row takes no ends, and only then does it know what to do between slices, where the
-/// text counts an AllGather's time and V over DCN as one.
+/// Members are alike if a row takes no ends. Only such rows define an operation between slices, for
+/// which the text counts V over DCN as often as an AllGather's time.
 TEST_P(OperationRow, MembersAreAlikeOrHaveEnds) {
     const OperationInfo& row = GetParam();
     const bool alike = row.ends == EndsTaken::none;
@@ -209,7 +210,8 @@ TEST_P(OperationRow, MembersAreAlikeOrHaveEnds) {
     EXPECT_EQ(row.carried_by.empty(), !row.routed);
     EXPECT_TRUE(!row.towards_root || row.ends == EndsTaken::root);
     if (alike && !row.routed) {
-        // Twice the text's AllGather in the slice and out of it goes with twice its mean traffic.
+        // An operation that counts twice the text's AllGather, within the slice and out of it, has
+        // twice its mean traffic.
         EXPECT_EQ(row.book_between_slices(3), row.book_gathers);
         EXPECT_DOUBLE_EQ(least_traffic(row.operation, 5, sim::Bytes(1)).mean.value(),
                          row.book_gathers * 4 / 5);
@@ -232,7 +234,7 @@ TEST_P(OperationRow, MembersAreAlikeOrHaveEnds) {
     }
 }
 
-/// A schedule depends on just those ends that its row takes.
+/// A schedule depends on exactly the ends that its row takes.
 TEST_P(OperationRow, TakesTheEndsThatItSays) {
     const OperationInfo& row = GetParam();
     const topology::Lattice line = box({7, 1, 1}, 0);
@@ -241,7 +243,7 @@ TEST_P(OperationRow, TakesTheEndsThatItSays) {
         c.ends = ends;
         return run_on(line, c).result.end;
     };
-    // In all of them some end stands elsewhere on the line, or ranks further.
+    // Each variant moves one end along the line, or shifts by more ranks.
     const Ends ends{.root = {1, 0, 0}, .to = {5, 0, 0}, .shift = 1};
     Ends root = ends;
     root.root = {3, 0, 0};
@@ -255,7 +257,7 @@ TEST_P(OperationRow, TakesTheEndsThatItSays) {
     EXPECT_EQ(time(shift) != time(ends), row.ends == EndsTaken::shift);
 }
 
-/// Towards a root or from it: to which end the first message goes.
+/// The first message goes towards the root or from it, as the row states.
 TEST_P(OperationRow, GoesTowardsItsRootOrFromIt) {
     const OperationInfo& row = GetParam();
     if (row.ends != EndsTaken::root) {
@@ -268,7 +270,7 @@ TEST_P(OperationRow, GoesTowardsItsRootOrFromIt) {
     EXPECT_EQ(root.transfer_count == 0, row.towards_root);
 }
 
-/// What is routed refuses dead links on its axes; rings and lines go round them.
+/// Routed operations refuse dead links on their axes; rings and lines avoid them.
 TEST_P(OperationRow, OnlyWhatIsNotRoutedGoesRoundDeadLinks) {
     const OperationInfo& row = GetParam();
     Case c = whole(row, box({4, 4, 1}, 3));
@@ -289,28 +291,29 @@ TEST_P(OperationRow, OnlyWhatIsNotRoutedGoesRoundDeadLinks) {
             std::string(row.name) + " cannot run: it does not go round the dead links of its axes");
         EXPECT_EQ(error.remedy(), "use another mesh, or leave the links of those axes alive");
     }
-    // On other axes than the dead link's it runs.
+    // An operation on axes other than the dead link's runs.
     if (row.ends != EndsTaken::two_chips) {
         c.group = {{1, 1, 4}};
         EXPECT_NO_THROW(build_schedule(c.call(), c.options, shifts));
     }
 }
 
-/// The places of a row fold where its members are alike, and what is folded runs as the whole does. A shift by 12
-/// moves every member one along x; by 2, some carry over from y to x.
+/// The places of a row fold if its members are alike, and the folded run equals that of the whole.
+/// A shift by 12 moves every member one along x; a shift by 2 carries over from y to x.
 TEST_P(OperationRow, FoldsAsItSays) {
     const OperationInfo& row = GetParam();
     Case c = whole(row, box({4, 6, 2}, 3));
     c.ends.shift = 12;
     expect_fold_is_equal(c);
     const bool folds = row.ends == EndsTaken::none || row.ends == EndsTaken::shift;
-    EXPECT_EQ(row.places(c.call()).size(), folds ? 2 : 48);  // of rings a chip; of the line all
+    // Rings fold to one chip; the line keeps all its chips.
+    EXPECT_EQ(row.places(c.call()).size(), folds ? 2 : 48);
     EXPECT_EQ(folded_places(c.call()), row.places(c.call()));
     c.ends.shift = 2;
     EXPECT_EQ(row.places(c.call()).size(), row.ends == EndsTaken::none ? 2 : 48);
     c.group = {{0, 1, 4}};
     if (row.ends == EndsTaken::root) {
-        EXPECT_EQ(row.places(c.call()).size(), 4);  // axes that it does not use fold
+        EXPECT_EQ(row.places(c.call()).size(), 4);  // unused axes fold
     }
 }
 

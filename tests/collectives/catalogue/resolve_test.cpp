@@ -1,8 +1,7 @@
-#include "collectives/catalogue/resolve.h"
-
 #include <gtest/gtest.h>
 #include <string>
 
+#include "collectives/catalogue/build_schedule.h"
 #include "sim/base/error.h"
 #include "tests/collectives/carriers/collective_support.h"
 
@@ -21,7 +20,8 @@ std::string error_of(const CollectiveCall& call) {
     return topology::error_of([&] { resolve(call); });
 }
 
-/// Trees where a line is among the factors, and not for two members, who are each other's only neighbour.
+/// The default is trees if one factor is a line, but not
+/// for two members, each the other's only neighbour.
 TEST(ResolveTest, TheDefaultForLargeArrays) {
     const topology::Lattice torus = box({4, 4, 1}, 3);
     const topology::Lattice mixed = box({4, 4, 1}, 1);
@@ -35,10 +35,10 @@ TEST(ResolveTest, TheDefaultForLargeArrays) {
     EXPECT_EQ(resolve(on(Operation::all_reduce, mixed, {{0, 1, 4}})), Algorithm::two_way);
     EXPECT_EQ(resolve(on(Operation::all_reduce, mixed, {{1, 1, 4}})), Algorithm::reduce_broadcast);
     EXPECT_EQ(resolve(on(Operation::all_reduce, mixed, {{1, 1, 2}})), Algorithm::two_way);
-    // It is allowed there, all the same.
+    // Trees are still allowed there.
     EXPECT_EQ(resolve(on(Operation::all_reduce, mixed, {{1, 1, 2}}, Algorithm::reduce_broadcast)),
               Algorithm::reduce_broadcast);
-    // The whole of a twisted slice has no line.
+    // The whole twisted slice has no line.
     const topology::Lattice twist = twisted({2, 2, 4});
     EXPECT_EQ(resolve(on(Operation::all_reduce, twist, whole_axes(twist))), Algorithm::weighted);
 }
@@ -74,12 +74,13 @@ TEST(ResolveTest, BetweenSlices) {
     EXPECT_EQ(resolve(between(Operation::all_to_all, torus, whole)), Algorithm::shortest);
     EXPECT_EQ(resolve(between(Operation::all_gather, torus, whole, Algorithm::flat)),
               Algorithm::flat);
-    // An AllReduce takes its factors as a ReduceScatter and an AllGather do: no trees on its lines.
+    // Between slices an AllReduce takes its factors as a
+    // ReduceScatter and an AllGather do, without trees on its lines.
     EXPECT_EQ(resolve(between(Operation::all_reduce, line, whole_axes(line))), Algorithm::two_way);
     EXPECT_EQ(error_of(between(Operation::all_reduce, line, whole_axes(line), Algorithm::one_shot)),
               "algorithm 'one-shot' does not carry out all-gather on this group; allowed: auto, "
               "one-way, two-way, equal-parts, weighted, flat");
-    // Lone chips share nothing within their slice.
+    // Single chips share nothing within their slice.
     EXPECT_EQ(resolve(between(Operation::all_gather, torus, {})), Algorithm::flat);
     EXPECT_EQ(resolve(between(Operation::all_reduce, torus, {})), Algorithm::flat);
     EXPECT_EQ(resolve(between(Operation::all_reduce, torus, {}, Algorithm::flat)), Algorithm::flat);

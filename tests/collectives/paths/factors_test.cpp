@@ -18,7 +18,8 @@ TEST(FactorsTest, TheOutermostOfAWrappedAxisIsARing) {
     EXPECT_FALSE(factor_kind(box({8, 1, 1}, 0), {0, 1, 8}).ring);
 }
 
-/// On k x k x 2k x and y close with a shift along z: alone they are lines, in the whole slice rings.
+/// On k x k x 2k, x and y close with a shift along z:
+/// alone they are lines, in the whole slice rings.
 TEST(FactorsTest, ATwistedAxisIsALineAlone) {
     const topology::Lattice slice = twisted({2, 2, 4});
     const Group whole = whole_axes(slice);
@@ -35,7 +36,8 @@ TEST(FactorsTest, ATwistedAxisIsALineAlone) {
     EXPECT_FALSE(has_line(slice, {}));
 }
 
-/// Of an axis, at most its two links: with both factors of a ring of 8, a block of 2 and the ring of their 4.
+/// A member has at most the two links of an axis. The groups are both factors of a ring of 8, a
+/// block of 2 and the ring of its 4 blocks.
 TEST(FactorsTest, LinksPerMember) {
     const topology::Lattice ring = box({8, 1, 1}, 1);
     const topology::Lattice line = box({8, 1, 1}, 0);

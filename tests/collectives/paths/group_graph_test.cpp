@@ -11,7 +11,8 @@
 namespace podsim::collectives {
 namespace {
 
-/// Members count as the slice counts chips, z fastest; of one axis the larger stride counts more.
+/// Members are numbered as the slice numbers chips, z
+/// fastest; within an axis the larger stride varies slower.
 TEST(GroupGraphTest, NumbersMembersAsChips) {
     const topology::Lattice slice = box({8, 3, 2}, 7);
     const GroupGraph graph(slice, {{0, 1, 2}, {0, 4, 2}, {2, 1, 2}});
@@ -21,7 +22,8 @@ TEST(GroupGraphTest, NumbersMembersAsChips) {
     EXPECT_EQ(graph.member_of({1, 0, 0}), 2);
     EXPECT_EQ(graph.member_of({4, 0, 0}), 4);
     EXPECT_EQ(graph.member_of({5, 2, 1}), 7);
-    EXPECT_EQ(graph.member_of({7, 2, 0}), 6);  // the same digits as {5, ., .}, of the next group
+    // It has the same digits as {5, ., .}, in the next group.
+    EXPECT_EQ(graph.member_of({7, 2, 0}), 6);
     for (int member = 0; member < graph.members(); ++member) {
         EXPECT_EQ(graph.member_of(graph.place_of(member)), member);
     }
@@ -29,7 +31,8 @@ TEST(GroupGraphTest, NumbersMembersAsChips) {
     EXPECT_EQ(GroupGraph(slice, whole_slice(slice)).member_of({3, 2, 1}), slice.index({3, 2, 1}));
 }
 
-/// A ring of 4: 8 links, two of each member; a line of 4: 6. Where groups lie across each other, each has a share.
+/// A ring of 4 has 8 links, two into each member; a
+/// line of 4 has 6. Interleaved groups share links.
 TEST(GroupGraphTest, Links) {
     const GroupGraph ring(box({4, 1, 1}, 1), {{0, 1, 4}});
     EXPECT_EQ(ring.links().size(), 8U);
@@ -39,14 +42,14 @@ TEST(GroupGraphTest, Links) {
     EXPECT_EQ(line.links().size(), 6U);
     EXPECT_EQ(line.links_into(0), 1);
     EXPECT_EQ(line.links_into(1), 2);
-    // x/2 of a ring of 8: two groups share every link, each run of which is two links long.
+    // x/2 of a ring of 8 has two groups that share every link, and legs of two links.
     const GroupGraph strided(box({8, 1, 1}, 1), {{0, 2, 4}});
     EXPECT_EQ(strided.unit(), 2);
     for (const GroupLink& link : strided.links()) {
         EXPECT_EQ(link.leg.links, 2);
         EXPECT_EQ(link.sharers, 2);
     }
-    // With x%2 beside x/4: of the 4 that a stride jumps over, 2 are of the same group.
+    // With x%2 beside x/4, 2 of the 4 chips that a stride crosses are of the same group.
     const GroupGraph both(box({8, 1, 1}, 0), {{0, 1, 2}, {0, 4, 2}});
     EXPECT_EQ(both.unit(), 2);
     std::map<int, int> capacity;
@@ -68,7 +71,7 @@ TEST(GroupGraphTest, DistancesAndSteps) {
     EXPECT_EQ(strided.links_to(0), (std::vector<int>{0, 4}));
 }
 
-/// On k x k x 2k, going once round x comes out k further along z.
+/// On k x k x 2k the wrap of x leads k further along z.
 TEST(GroupGraphTest, TwistedWrapsLeadElsewhere) {
     const topology::Lattice slice = twisted({2, 2, 4});
     const GroupGraph graph(slice, whole_slice(slice));
@@ -83,7 +86,8 @@ TEST(GroupGraphTest, TwistedWrapsLeadElsewhere) {
 
 TEST(GroupGraphTest, DistinctPlaces) {
     const topology::Lattice slice = box({8, 4, 6}, 5);
-    // Wrapped: groups repeat after stride x length; two factors of an axis by the larger; unwrapped: the whole length.
+    // On a wrapped axis groups repeat after stride x length, with two factors by the larger; on an
+    // unwrapped axis all places differ.
     EXPECT_EQ(distinct_places(slice, {{0, 1, 2}}).lengths, (topology::Point{2, 1, 1}));
     EXPECT_EQ(distinct_places(slice, {{0, 2, 2}, {2, 1, 3}}).lengths, (topology::Point{4, 1, 3}));
     EXPECT_EQ(distinct_places(slice, {{0, 1, 2}, {0, 4, 2}}).lengths, (topology::Point{8, 1, 1}));

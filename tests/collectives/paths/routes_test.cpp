@@ -1,4 +1,4 @@
-// Shortest routes against breadth-first search, and the published figures of twisted tori.
+// Shortest routes against breadth-first search, and published figures of twisted tori.
 #include "collectives/paths/routes.h"
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace podsim::collectives {
 namespace {
 
-/// Hops from a chip to every chip.
+/// Returns the hops from a chip to every chip.
 std::vector<int> search(const topology::Lattice& slice, int from) {
     const topology::MachineGraph graph = topology::torus_graph(slice);
     std::vector<int> hops(static_cast<std::size_t>(slice.size()), -1);
@@ -41,7 +41,7 @@ int length_of(const topology::Point& p) {
     return std::abs(p[0]) + std::abs(p[1]) + std::abs(p[2]);
 }
 
-/// Follows a route link by link; the chip where it ends.
+/// Follows a route link by link and returns the chip where it ends.
 int walk(const topology::MachineGraph& graph, int from, const Route& route) {
     int chip = from;
     for (const Leg& leg : route.legs) {
@@ -55,15 +55,15 @@ int walk(const topology::MachineGraph& graph, int from, const Route& route) {
     return chip;
 }
 
-/// Every way between two chips is walked: it ends where it should, no search finds a shorter one,
-/// and the shares add up to 1.
+/// Walks every route between two chips: each ends at the destination, no search finds a shorter
+/// one, and the shares add up to 1.
 void expect_shortest(const topology::Lattice& slice, Random& random) {
     const int source = random.below(slice.size());
     const topology::Point from = slice.point(source);
     const std::vector<int> hops = search(slice, source);
     const topology::MachineGraph graph = topology::torus_graph(slice);
     for (int destination = 0; destination < slice.size(); ++destination) {
-        // Any representative of the displacement, some turns away.
+        // Takes any representative of the displacement, some full rounds away.
         topology::Point displacement = slice.point(destination) - from;
         for (std::size_t axis = 0; axis < topology::kAxes; ++axis) {
             const int turns = slice.wrapped[axis] ? random.between(-2, 2) : 0;
@@ -110,7 +110,7 @@ TEST(RoutesTest, AreShortestOnTwistedSlices) {
     }
 }
 
-/// All ways of least length: counted on every chain of links, there are as many as the routes'
+/// All shortest routes are found. Counted on every chain of links, there are as many as the routes'
 /// displacements allow, sum / (products of step factorials).
 TEST(RoutesTest, NoMinimalDisplacementIsMissing) {
     Random random(3);
@@ -130,7 +130,7 @@ TEST(RoutesTest, NoMinimalDisplacementIsMissing) {
         const topology::MachineGraph graph = topology::torus_graph(slice);
         const int source = random.below(slice.size());
         const std::vector<int> hops = search(slice, source);
-        // Shortest chains of links to every chip, by distance.
+        // Number of shortest chains of links to every chip, by distance.
         std::vector<double> chains(hops.size());
         chains[static_cast<std::size_t>(source)] = 1;
         for (int distance = 0; distance < slice.size(); ++distance) {
@@ -159,7 +159,7 @@ TEST(RoutesTest, NoMinimalDisplacementIsMissing) {
     }
 }
 
-/// Mean hops and diameters of the published table, exactly, and by search.
+/// Mean hops and diameters agree with the published table, exactly, and with a search.
 TEST(RoutesTest, PublishedDistances) {
     struct Row {
         topology::Point shape;
@@ -191,8 +191,8 @@ TEST(RoutesTest, PublishedDistances) {
     }
 }
 
-/// From one chip to all others the six directions of a twisted torus carry the same, a sixth of the
-/// distances; by translation, so does every link.
+/// From one chip to all others the six directions of a twisted torus carry the same bytes, a sixth
+/// of the distances; by translation, so does every link.
 TEST(RoutesTest, TwistedToriLoadAllDirectionsAlike) {
     for (const topology::Point& shape :
          {topology::Point{2, 2, 4}, topology::Point{2, 4, 4}, topology::Point{4, 4, 8},
@@ -215,7 +215,7 @@ TEST(RoutesTest, TwistedToriLoadAllDirectionsAlike) {
     }
 }
 
-/// One-way: every order of the axes of exactly this displacement, with equal shares.
+/// One-way routes take every order of the axes of exactly this displacement, with equal shares.
 TEST(RoutesTest, OrderedRoutes) {
     EXPECT_EQ(ordered_routes({0, 0, 0}).size(), 1U);
     EXPECT_EQ(ordered_routes({3, 0, 0}).size(), 1U);

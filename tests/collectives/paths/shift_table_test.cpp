@@ -1,4 +1,4 @@
-// Displacements by number, and what they lead to.
+// Displacements by number, and their destinations.
 #include "collectives/paths/shift_table.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(ShiftTableTest, NumbersDisplacementsAsTheyAreUsed) {
     EXPECT_EQ(shifts.number(topology::Point{1, 0, 0}), 0U);
     EXPECT_EQ(shifts.table(), (std::vector<std::uint32_t>{1, 2, 3, kNone, kNone, 0, 1, 2}));
     EXPECT_FALSE(shifts.uses_hosts());
-    // The same chips in another slice, or their host, are other displacements.
+    // The same chips in another slice, or the host, are separate displacements.
     EXPECT_EQ(shifts.number(Shift{.chips = {1, 0, 0}, .slices = {1, 2}, .ranks = 1}), 2U);
     EXPECT_EQ(shifts.number(Shift{.chips = {1, 0, 0}, .slices = {2, 2}, .ranks = 1}), 3U);
     EXPECT_EQ(shifts.number(Shift{.chips = {1, 0, 0}, .to_host = true}), 4U);
@@ -43,7 +43,7 @@ TEST(ShiftTableTest, NumbersWhatAnotherHas) {
 }
 
 TEST(ShiftTableTest, LeadsToOtherSlicesAndHosts) {
-    // Two slices of 3 chips, hosts of 2: the last is smaller.
+    // Two slices of 3 chips have hosts of 2, and a smaller last host.
     ShiftTable shifts(topology::Places(box({3, 1, 1}, 0), 2), {2, 1, 1});
     shifts.number(Shift{.slices = {1, 2}, .ranks = 1});
     shifts.number(Shift{.to_host = true});
@@ -54,7 +54,8 @@ TEST(ShiftTableTest, LeadsToOtherSlicesAndHosts) {
     EXPECT_EQ(folded.table(), (std::vector<std::uint32_t>{0, 1, 2}));
 }
 
-/// Within whole hosts row by row; the chips of a smaller last host are numbered on from the box's.
+/// Chips of whole hosts are numbered row by row; those of a
+/// smaller last host continue after the numbers of the box.
 TEST(ShiftTableTest, IndexInHost) {
     using Indices = std::vector<std::uint8_t>;
     EXPECT_EQ(ShiftTable(box({4, 2, 1}, 3), {2, 2, 1}).index_in_host(),
@@ -74,7 +75,8 @@ TEST(ShiftTableTest, RoutesOverTheHostsLinksUseHosts) {
     EXPECT_TRUE(shifts.uses_hosts());
 }
 
-/// To the chip one further along x in the other slice: up to the host, out, in there, and down.
+/// The route leads to the chip one further along x in the
+/// other slice: up to the host, out, in there, and down.
 TEST(ShiftTableTest, HopsBetweenSlices) {
     ShiftTable shifts(topology::Places(box({2, 1, 1}, 0), 2), {2, 1, 1});
     std::vector<sim::Hop> hops;

@@ -1,5 +1,5 @@
-// Trees that join the members of a group, against those found the long way; and what they put on links, whatever shares the axes have.
-#include "collectives/paths/tree_links.h"
+// Trees that join the members of a group, against Prim's,
+// and their load on links, for any weights of the axes.
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Lattice slice_of(Point lengths, std::array<bool, 3> wrapped) {
     return slice;
 }
 
-/// What a way between two chips counts for.
+/// Returns the weighted number of links between two chips.
 double apart(const Lattice& slice, const AxisWeights& weights, const Point& a, const Point& b) {
     double links = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -49,7 +49,7 @@ std::vector<Point> members_of(const Group& group) {
     return members;
 }
 
-/// Prim: the nearest of those outside joins, until all have.
+/// Returns the weight of Prim's tree: the nearest member outside joins, until all have.
 double shortest_tree(const Lattice& slice, const AxisWeights& weights,
                      const std::vector<Point>& members) {
     std::vector<double> nearest(members.size(), std::numeric_limits<double>::max());
@@ -77,14 +77,15 @@ double tree(const Group& group, const AxisWeights& weights) {
     return links[0] * weights[0] + links[1] * weights[1] + links[2] * weights[2];
 }
 
-// On a ring of 16: x%2 and x/8 are at 0, 1, 8, 9, with gaps of 1, 7, 1 and 7, of which one of 7 is left out. Neighbours: n - 1.
+// On a ring of 16, x%2 and x/8 are at 0, 1, 8, 9, with gaps of 1, 7, 1 and 7; the tree leaves out
+// one gap of 7. Neighbours take n - 1 links.
 TEST(TreeLinks, ByHand) {
     EXPECT_EQ(gaps_between({{0, 1, 2}, {0, 8, 2}})[0], (std::vector<Gap>{{1, 2}, {7, 1}}));
     EXPECT_EQ(tree({{0, 1, 2}, {0, 8, 2}}, {1, 0, 0}), 9);
     EXPECT_EQ(tree({{0, 1, 16}}, {1, 0, 0}), 15);
     EXPECT_EQ(tree({{0, 4, 4}}, {1, 0, 0}), 12);
-    // A line of 4 whose rows are such: 4 x 15 in the rows and 3 between them; along y alone 3. Where y counts for less than x,
-    // 16 x 3 along y and 15 along x.
+    // A line of 4 rows of 16 takes 4 x 15 links in the rows and 3 between them; along y alone 3. If
+    // y has less weight than x, it takes 16 x 3 along y and 15 along x.
     EXPECT_EQ(tree({{0, 1, 16}, {1, 1, 4}}, {1, 1, 0}), 63);
     EXPECT_EQ(tree({{0, 1, 16}, {1, 1, 4}}, {0, 1, 0}), 3);
     EXPECT_EQ(tree({{0, 1, 16}, {1, 1, 4}}, {4, 1, 0}), 4 * 15 + 16 * 3);
@@ -127,13 +128,13 @@ TEST(TreeLinks, OfRandomGroups) {
         const Lattice slice = drawn.slice();
         const Group group = drawn.group(slice);
         const AxisWeights weights{drawn.weight(), drawn.weight(), drawn.weight()};
-        // Where an axis counts for nothing members fall together, which costs nothing.
+        // Along an axis of weight 0 members coincide, at no cost.
         EXPECT_EQ(tree(group, weights), shortest_tree(slice, weights, members_of(group)));
     }
 }
 
-// A ring of 2 of every fourth chip along x and one of 8 along y: n - 1 = 15 parts of the array, over 2 / 4 + 2 links. Half of them along
-// y alone would be 7 on two links of y, and less on those of x.
+// A ring of 2 (every fourth chip along x) and a ring of 8 along y carry n - 1 = 15 parts of the
+// array over 2 / 4 + 2 links. y alone would give 7 on two links of y, and x alone less.
 TEST(LinkLoad, OfStridedRingsByHand) {
     const Lattice slice = slice_of({8, 8, 1}, {true, true, false});
     LinkLoad load;
@@ -141,7 +142,7 @@ TEST(LinkLoad, OfStridedRingsByHand) {
     const LinkLoad::Most most = load.most(links_by_axis(slice));
     EXPECT_DOUBLE_EQ(most.bytes, 15 / (2.0 / 4 + 2));
     EXPECT_EQ(most.axes, 3U);
-    // Beside it 20 along y: it fills y, and no tree needs more of x than 4 x (2 - 1).
+    // Another 20 along y fill y, and no tree needs more of x than 4 x (2 - 1).
     load.add_along(1, 20);
     EXPECT_DOUBLE_EQ(load.most(links_by_axis(slice)).bytes, 35 / (2.0 / 4 + 2));
     load.add_along(1, 80);
@@ -149,7 +150,7 @@ TEST(LinkLoad, OfStridedRingsByHand) {
     EXPECT_EQ(load.most(links_by_axis(slice)).axes, 2U);
 }
 
-// No weights tell more, and some tell as much.
+// No weights give a larger bound, and the best weights of a grid come close.
 TEST(LinkLoad, NoOtherWeightsTellMore) {
     Drawn drawn(20261128);
     for (int round = 0; round < 200; ++round) {

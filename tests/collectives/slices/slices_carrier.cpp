@@ -33,7 +33,7 @@ SlicesCarrier::SlicesCarrier(const SlicesCase& c, const CollectiveSchedule& buil
     sums_.assign(rows, std::vector<Values>(2 * stages_.front().size()));
 }
 
-/// One member-step is a walk along the factor; going on past the end of a line leads nowhere.
+/// Walks along the factor, one member a step; returns nothing past the end of a line.
 std::optional<int> SlicesCarrier::moved(int place, int stage_factor, int steps) const {
     const int slice = places_.slice_of(place);
     const topology::Point chip = places_.point(place);
@@ -111,7 +111,7 @@ void SlicesCarrier::find_cosets() {
     }
 }
 
-/// Which gather stage a message belongs to, or mirrors.
+/// Returns the gather stage that a message belongs to, or mirrors.
 std::size_t SlicesCarrier::stage(const Payload& payload) const {
     const std::size_t stages = stages_[payload.part].size();
     if (payload.motion == Motion::reduce) {
@@ -120,7 +120,7 @@ std::size_t SlicesCarrier::stage(const Payload& payload) const {
     return case_.within.operation == Operation::all_reduce ? payload.phase - stages : payload.phase;
 }
 
-/// The cells that a message of this sender carries.
+/// Returns the cells that a message of this sender carries.
 std::vector<std::size_t> SlicesCarrier::cells(const Payload& payload, int sender) {
     const std::size_t s = stage(payload);
     const int expected = stages_[payload.part][s];
@@ -148,7 +148,7 @@ SlicesCarrier::Set& SlicesCarrier::at(Values& values, int place, std::size_t cel
     return values[static_cast<std::size_t>(place) * members_ * units_ + cell];
 }
 
-/// What a member has added up of a cell after that many reduce phases.
+/// Returns the sum that a member has for a cell after the given number of reduce phases.
 SlicesCarrier::Set SlicesCarrier::reduced(std::size_t row, std::size_t phases, int place,
                                           std::size_t cell) {
     if (phases == 0) {
@@ -160,7 +160,7 @@ SlicesCarrier::Set SlicesCarrier::reduced(std::size_t row, std::size_t phases, i
     return add(own, both, "what comes and what is there");
 }
 
-/// What a member can pass on of a cell when gathering.
+/// Returns the value of a cell that a member can pass on when gathering.
 SlicesCarrier::Set SlicesCarrier::holds(std::size_t row, int place, std::size_t cell) {
     if (cell / units_ != rank_[static_cast<std::size_t>(place)]) {
         return at(gathered_[row], place, cell);

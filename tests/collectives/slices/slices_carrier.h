@@ -1,9 +1,10 @@
-// Carries data through a run across slices, by the letter of Payload (for AllToAll: of the transfer).
+// Carries data through a run across slices, exactly as Payload describes it (for AllToAll: as the
+// transfer does).
 //
 // A member of a group is a place; before the s-th gather stage of its part it holds the blocks of a
-// coset of homes, found by walking: those that the stages before can reach. A message carries a range of
-// the cells of such a coset, its homes in ascending order. A cell's value is the set of members whose
-// contributions it holds; adding sets that overlap is counting a contribution twice.
+// coset of homes, which the stages before can reach by walking. A message carries a range of the
+// cells of such a coset, its homes in ascending order. A cell's value is the set of members whose
+// contributions it holds; adding sets that overlap counts a contribution twice.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,10 @@ public:
     void transfer_arrived(sim::OperationId op, sim::PlaceId source, sim::PlaceId destination,
                           std::uint32_t transfer, sim::Time now) override;
 
-    /// Call when the run has ended: every member must hold what the operation promises.
+    /// Checks, after the run, that every member holds the data that the operation promises.
     void check_result();
 
-    /// The first thing that went wrong; empty when all is well.
+    /// The first error; empty if there is none.
     [[nodiscard]] const std::string& error() const { return error_; }
     /// Bytes that have arrived at each place.
     [[nodiscard]] const std::vector<double>& received() const { return received_; }

@@ -66,7 +66,7 @@ std::vector<std::size_t> SlicesMessages::way_between(const Chip& from, const Chi
             link(Kind::to_chip, to)};
 }
 
-/// Chips of smaller hosts at the far end of an axis count on from those of whole ones.
+/// Chips of smaller hosts at the far end of an axis are numbered after those of whole hosts.
 int SlicesMessages::index_in_host(const Point& chip) const {
     int index = 0;
     for (std::size_t a = 0; a < topology::kAxes; ++a) {
@@ -281,7 +281,8 @@ std::vector<Point> SlicesMessages::all_chips() const {
     return chips;
 }
 
-/// The members of the origin's group that stand first on every ring, the first factor fastest.
+/// Returns the members of the origin's group that stand
+/// first on every ring, the first factor fastest.
 std::vector<Point> SlicesMessages::first_chips() const {
     std::vector<Point> chips{Point{}};
     for (int f = 0; f < static_cast<int>(w_.group.size()); ++f) {
@@ -296,7 +297,8 @@ std::vector<Point> SlicesMessages::first_chips() const {
     return chips;
 }
 
-/// All places of a chip's group by displacement, its own first, the first factor fastest.
+/// Returns all members of a chip's group with their displacements,
+/// the chip itself first, the first factor fastest.
 std::vector<std::pair<Point, Point>> SlicesMessages::ends_of(const Point& chip) const {
     std::vector<std::pair<Point, Point>> ends{{Point{}, chip}};
     for (int f = 0; f < static_cast<int>(w_.group.size()); ++f) {

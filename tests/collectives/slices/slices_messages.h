@@ -1,4 +1,4 @@
-// Every message of a collective across slices, written down from the rules; part of the second
+// Every message of a collective across slices, written down from the rules, for the second
 // simulator (slices_brute_force.h).
 #pragma once
 
@@ -33,7 +33,7 @@ struct SlowLink {
     Clock latency = 0;
 };
 
-/// Who sends what: chip, part, chunk, phase, direction, distance, index of the message in its block.
+/// A message, by chip, part, chunk, phase, direction, distance, and index in its block.
 using MessageName = std::tuple<Chip, int, int, int, int, int, int>;
 using PhaseAt = std::tuple<Chip, int, int, int>;  ///< chip, part, chunk, phase
 
@@ -44,17 +44,17 @@ struct SlowMessage {
     double bytes = 0;
     double bytes_before = 0;
     int wave = 0;
-    bool far_first = false;  ///< more links to go first
+    bool far_first = false;  ///< more links left go first
     int part = 0, phase = 0, step = 0, chunk = 0, backward = 0, turn = 0;
     int index_in_host = 0;                 ///< of the source
     std::optional<MessageName> follows{};  ///< must have arrived here
     std::optional<PhaseAt> begins{};       ///< must have ended here
-    bool closes_phase = false;             ///< its arrival counts for the end of the phase there
+    bool closes_phase = false;             ///< its arrival counts for the phase's end
 
     State state = State::held_back;
     std::size_t hop = 0;
     Clock queued_at = 0;
-    Clock left_last_link = 0;  ///< additive: and its latency later
+    Clock left_last_link = 0;  ///< additive: arrives its latency later
     Clock due = kNever;
 };
 
@@ -68,7 +68,7 @@ public:
     std::vector<SlowLink> links;
 
 private:
-    /// Chip or first chip of a host, axis, direction.
+    /// A link, by its kind, its chip or the first chip of its host, its axis and its direction.
     using LinkName = std::tuple<Kind, Chip, int, int>;
     struct PhaseSpec {
         int part, chunk, phase, factor, n;

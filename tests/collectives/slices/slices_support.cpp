@@ -79,7 +79,7 @@ SlicesCase random_slices_case(Random& random, int longest, int most_chips, int m
         c.within.group = whole_axes(
             c.within.slice, random.coin() ? 7U : static_cast<unsigned>(random.between(1, 6)));
     }
-    // A factor of the slices: all of them, a block, or a strided rest.
+    // The factor of the slices is all of them, a block, or a stride.
     c.slices = random.between(2, most_slices);
     c.across = {1, c.slices};
     if (c.slices % 2 == 0 && c.slices > 2 && random.coin()) {

@@ -1,4 +1,5 @@
-// What the tests of collectives across slices share: one collective on its own, with ICI, PCIe and DCN.
+// Support of the tests of collectives across slices:
+// one collective on its own, with ICI, PCIe and DCN.
 #pragma once
 
 #include <string>
@@ -11,12 +12,13 @@ namespace podsim::collectives {
 
 /// One collective, alone on several slices.
 struct SlicesCase {
-    Case within;  ///< operation, slice, group within it, algorithm, sizes, ICI links and their rule
+    /// Operation, slice, group within it, algorithm, sizes, ICI links and their rule.
+    Case within;
     topology::SliceFactor across;
     int slices = 2;
     topology::Point host_box{1, 1, 1};
     sim::LinkSpec pcie;
-    sim::LinkSpec dcn;  ///< of a host; its latency is counted once
+    sim::LinkSpec dcn;  ///< of a host; latency counts once
 
     [[nodiscard]] Members members() const { return {within.group, across}; }
     [[nodiscard]] CollectiveCall call() const {
@@ -33,7 +35,8 @@ std::string describe(const SlicesCase& c);
 
 Outcome run_on(const topology::Places& places, const SlicesCase& c, const Attach& attach = {});
 
-/// Random slices, hosts, factors of the slices, groups (empty among them), operations and links.
+/// Returns a case with random slices, hosts, factors of
+/// the slices, groups (also empty), operations and links.
 SlicesCase random_slices_case(Random& random, int longest, int most_chips, int most_slices);
 
 }  // namespace podsim::collectives

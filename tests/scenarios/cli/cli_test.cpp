@@ -1,10 +1,11 @@
 // Commands, options, help and exit statuses, through run_command.
+#include "scenarios/src/cli/cli.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/commands/answer_run.h"
-#include "scenarios/console/commit.h"
-#include "scenarios/load/load.h"
+#include "scenarios/src/cli/run_command.h"
+#include "scenarios/src/scenario/load.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -28,7 +29,7 @@ constexpr const char* kRunUsage =
     "[--fold auto|off] [--what-if] [--reschedule] [--no-explain] [--explain-all] [--no-reuse] "
     "[--json PATH|-] [--trace PATH] [--trace-all] [--report PATH] [--fail-if-not-fit]";
 
-/// `v2, v3, ...`: what a catalogue holds.
+/// Returns `v2, v3, ...`, the names in a catalogue.
 std::string names_of(const std::string& catalogue) {
     std::string names;
     const SortedJson list = SortedJson::parse(podsim({"list", catalogue, "--json", "-"}).out);
@@ -105,7 +106,7 @@ TEST_F(Cli, SetTypos) {
     refused("model=", "--set model=: 'model' holds nothing; write model: llama-3-70b");
 }
 
-// All that is missing, of what this operation needs.
+// One message names all missing options that the operation needs.
 TEST_F(Cli, MissingOptionsOfCollective) {
     const auto error_of = [](std::vector<std::string> args) {
         args.insert(args.begin(), "collective");
@@ -182,7 +183,8 @@ TEST_F(Cli, HelpNamesEveryOption) {
         }
         EXPECT_THAT(podsim({"--help"}).out, HasSubstr("  " + command));
     }
-    EXPECT_THAT(podsim({"run", "--help"}).out, HasSubstr("prefetch_layers"));
+    EXPECT_THAT(podsim({"run", "--help"}).out, HasSubstr("`podsim help keys`"));
+    EXPECT_THAT(podsim({"help", "keys"}).out, HasSubstr("prefetch_layers"));
     EXPECT_EQ(podsim({"--version"}).out, commit().empty()
                                              ? "podsim 0.1.0\n"
                                              : fmt::format("podsim 0.1.0 (commit {})\n", commit()));
@@ -242,7 +244,7 @@ TEST_F(Cli, TopologyOfSeveralSlicesAndWithoutDeadLinks) {
                 HasSubstr("not a link"));
 }
 
-// Before anything is simulated or printed; nothing is created.
+// Paths are checked before anything is simulated or printed; nothing is created.
 TEST_F(Cli, PathsThatCannotBeWrittenAreRefusedFirst) {
     const std::string file = write(kGood);
     for (const char* const option : {"--json", "--trace", "--report"}) {
@@ -342,7 +344,7 @@ TEST_F(Cli, ListsTheCatalogues) {
     EXPECT_THAT(podsim({"list", "models"}).out, HasSubstr("llama-3-70b        70.55G"));
     EXPECT_THAT(podsim({"list", "algorithms"}).out, HasSubstr("weighted"));
     const Outcome scenarios = podsim({"list", "scenarios"});
-    EXPECT_EQ(scenarios.status, 0);  // the test program lies in a build folder of the repository
+    EXPECT_EQ(scenarios.status, 0);  // the test program is in a build folder of the repository
     EXPECT_THAT(scenarios.out, HasSubstr("quickstart/llama3-70b-v5p-pod.yaml"));
     EXPECT_THAT(scenarios.out, HasSubstr("LLaMA 3-70B, 4Mi tokens, one v5p pod"));
 }
@@ -367,7 +369,7 @@ TEST_F(Cli, ListsOneEntryWithItsSources) {
         "podsim list: unknown chip 'v9'; did you mean 'v2'? allowed: " + names_of("chips"));
 }
 
-// Rates as in facts of the reference text, section 2: v5p has 459 TFLOP/s in bf16, 2.8 TB/s of HBM and 90 GB/s a link one way.
+// Facts of the reference text, section 2: v5p has 459 TFLOP/s, 2.8 TB/s and 90 GB/s a link one way.
 TEST_F(Cli, ListsAsJson) {
     const SortedJson chips = SortedJson::parse(podsim({"list", "chips", "v5p", "--json", "-"}).out);
     EXPECT_EQ(chips["catalogue"], "chips");
@@ -378,7 +380,7 @@ TEST_F(Cli, ListsAsJson) {
     EXPECT_EQ(chip["hbm_bytes_per_s"], 2.8e12);
     EXPECT_EQ(chip["ici_one_way_book_bytes_per_s"], 9e10);
     EXPECT_EQ(chip["host"], "2x2x1");
-    EXPECT_EQ(chip["sources"].size() + 1, chip.size() - 1);  // all but its name and this have one
+    EXPECT_EQ(chip["sources"].size() + 1, chip.size() - 1);  // the name and this have no source
     EXPECT_EQ(SortedJson::parse(podsim({"list", "chips", "--json", "-"}).out)["entries"].size(),
               7U);
     const Outcome written = podsim({"list", "algorithms", "--json", path("a.json")});

@@ -1,12 +1,12 @@
-// Why a collective takes its time: the gap to the bound in terms, the links that limit it, and sweeps
-// over sizes.
+// Explanations of a collective's time: the terms of the gap to the bound, the limiting links, and
+// sweeps over sizes.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <random>
 
 #include "collectives/catalogue/bandwidth.h"
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -32,7 +32,7 @@ CollectiveRequest make_request(const std::string& chip, const std::string& slice
     return request;
 }
 
-/// The gap in whole nanoseconds, by name. Bounds are rounded down and messages up, by less.
+/// Returns the gap in whole nanoseconds, by name. Bounds are rounded down and messages up, by less.
 std::vector<std::pair<std::string, std::int64_t>> gap_in_ns(const CollectiveResult& result) {
     std::vector<std::pair<std::string, std::int64_t>> terms;
     for (const Share& term : result.gap) {
@@ -44,8 +44,9 @@ std::vector<std::pair<std::string, std::int64_t>> gap_in_ns(const CollectiveResu
 using NamedTerms = std::vector<std::pair<std::string, std::int64_t>>;
 
 // Two-way ring of 4 on v5p: r = 90 GB/s, a = 1 us; V = 3.6 MB, blocks of 0.9 MB, one message each.
-// Step 1 takes 10 us and 1 us; step 2 moves half a block each way, 5 us and 1 us: 17 us, 15 us of them
-// without latency. Every link carries 1.5 blocks: 15 us, which is the bound, 3 blocks over 2 links.
+// Step 1 takes 10 us and 1 us; step 2 moves half a block in each direction, 5 us and 1 us. That is
+// 17 us, of which 15 us are without latency. Every link carries 1.5 blocks: 15 us, which is the
+// bound, 3 blocks over 2 links.
 TEST(CollectiveGap, TwoWayRingOfFour) {
     const CollectiveResult result = simulate_collective(
         make_request("v5p", "4x4x4", "x", Operation::all_gather, Algorithm::automatic, 3.6e6),
@@ -76,8 +77,8 @@ TEST(CollectiveGap, OneWayRingOfFour) {
     EXPECT_EQ(result.limiting.at(0).of, 128);
 }
 
-// Line of 4 on v5e: r = 45 GB/s, a = 1 us, V = 1.8 MB, blocks of 10 us. AllGather: the links into the
-// ends carry 3 blocks, which is the bound, 30 us; 3 steps, 3 us of latency.
+// Line of 4 on v5e: r = 45 GB/s, a = 1 us, V = 1.8 MB, blocks of 10 us. AllGather: the links into
+// the ends carry 3 blocks, which is the bound, 30 us; 3 steps, 3 us of latency.
 TEST(CollectiveGap, LineOfFourGathers) {
     const CollectiveResult result = simulate_collective(
         make_request("v5e", "4x4", "x", Operation::all_gather, Algorithm::automatic, 1.8e6),
@@ -91,10 +92,10 @@ TEST(CollectiveGap, LineOfFourGathers) {
     EXPECT_EQ(result.limiting.at(0).of, 24);
 }
 
-// The line reduces and gathers. Without latency: 0 sends its sums for 3, 2, 1 to the right until 10,
-// 20, 30 us, every member passes on what it gets, so all sums are complete at 30 us; gathering takes
+// The line reduces and gathers. Without latency: 0 sends its sums for 3, 2, 1 to the right until
+// 10, 20, 30 us, and every member forwards them, so all sums are complete at 30 us; gathering takes
 // 30 us more. Every link carries 4 blocks, 40 us, which is the bound (V into an end): 20 us idle.
-// Latency: 3 hops each way, 6 us. Launch cost: 2.5 us on top.
+// Latency: 3 hops in each direction, 6 us. Launch cost: 2.5 us on top.
 TEST(CollectiveGap, LineOfFourReducesAndGathers) {
     CollectiveRequest request =
         make_request("v5e", "4x4", "x", Operation::all_reduce, Algorithm::two_way, 1.8e6);
@@ -182,7 +183,7 @@ TEST(CollectiveGap, AddsUpExactlyForRandomRequests) {
     }
 }
 
-// nccl-tests, for 8 ranks in 2 s. alltoall counts the buffer of one rank.
+// As in nccl-tests, for 8 ranks in 2 s; alltoall counts the buffer of one rank.
 TEST(CollectiveBandwidth, FollowsNcclTests) {
     const auto both = [](Operation operation) {
         const auto value = collectives::bandwidth(operation, 8, sim::Bytes(1600), sim::Seconds(2));
@@ -293,7 +294,8 @@ TEST_F(CollectiveCommand, SweepsPrintATable) {
                                 " 99.3 %  latency-bound    two-way\n"));
     EXPECT_THAT(text, HasSubstr("bandwidth-bound  two-way\n"));
     EXPECT_THAT(text, HasSubstr(", algorithms picked by auto for each size\n"));
-    // Each size says what it ran: small all-reduces one-shot, large ones in as many parts as there are orders.
+    // Each size names its algorithm: small all-reduces are one-shot, large ones have as many
+    // segments as there are orders.
     const std::string picked =
         podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-reduce", "--axes",
                 "xyz", "--bytes", "1e3:1e9:x1000000"})

@@ -1,5 +1,5 @@
-// `podsim collective` between named chips: worked numbers, options that do not go together, chips that
-// do not exist.
+// `podsim collective` between named chips: worked numbers, incompatible options, chips that do
+// not exist.
 #include <gmock/gmock.h>
 
 #include "tests/scenarios/cli/command_fixture.h"
@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using SortedJson = nlohmann::json;
 
-/// On v5e 4x4 with 16777216 B.
+/// Options on v5e 4x4 with 16777216 B.
 std::vector<std::string> on_v5e(std::vector<std::string> more) {
     std::vector<std::string> args{"collective", "--chip",  "v5e",     "--slice",
                                   "4x4",        "--bytes", "16777216"};

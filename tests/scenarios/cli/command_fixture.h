@@ -1,4 +1,4 @@
-// Runs `podsim` in-process and keeps what it printed; holds scenario files for one test.
+// Runs `podsim` in-process and keeps its output; holds scenario files for one test.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "scenarios/cli/cli.h"
+#include "scenarios/src/cli/cli.h"
 
 namespace podsim::scenarios {
 
@@ -35,12 +35,12 @@ inline constexpr const char* kGood =
     "batch: {tokens: 256Ki, sequence: 4096}\n"
     "mesh: {fsdp: x y z}\n";
 
-/// What a scenario may hold, in the words of its messages.
+/// Top-level keys of a scenario, in the words of its messages.
 inline constexpr const char* kTopKeys =
     "name, hardware, model, batch, mesh, mesh_mapping, inference, training, overlap, search, "
     "perturb, program, evaluation, report, expect, serving";
 
-/// kGood with one piece of text replaced.
+/// Returns kGood with one substring replaced.
 inline std::string good_but(const std::string& from, const std::string& to) {
     std::string text = kGood;
     const std::size_t at = text.find(from);
@@ -48,11 +48,11 @@ inline std::string good_but(const std::string& from, const std::string& to) {
     return text.replace(at, from.size(), to);
 }
 
-/// A folder of its own for each test, gone afterwards.
+/// Gives each test a folder of its own, which it removes afterwards.
 class CommandTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        // Short: messages cut a path after 60 bytes.
+        // A short path, since messages cut a path after 60 bytes.
         std::string name = (std::filesystem::temp_directory_path() / "podsim.XXXXXX").string();
         ASSERT_NE(::mkdtemp(name.data()), nullptr) << name;
         folder_ = name;
@@ -71,7 +71,7 @@ protected:
         return path(name);
     }
 
-    /// A message without the test's folder.
+    /// Returns a message without the test's folder.
     [[nodiscard]] std::string plain(std::string message) const {
         const std::string prefix = folder_.string() + '/';
         for (std::size_t at = 0; (at = message.find(prefix)) != std::string::npos;) {
@@ -80,7 +80,7 @@ protected:
         return message;
     }
 
-    /// Expects `podsim run` of that text to be refused with this one line.
+    /// Expects `podsim run` to refuse that text with this one line.
     void expect_refused(const std::string& text, const std::string& message,
                         const std::vector<std::string>& more_args = {}) {
         std::vector<std::string> args = {"run", write(text)};

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <gmock/gmock.h>
 
-#include "scenarios/cli/common.h"
-#include "scenarios/commands/common_options.h"
-#include "scenarios/simulate/within_clock.h"
+#include "scenarios/src/cli/common.h"
+#include "scenarios/src/cli/common_options.h"
+#include "scenarios/src/simulate/within_clock.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -13,10 +13,10 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using Command = CommandTest;
+using Commands = CommandTest;
 using SortedJson = nlohmann::json;
 
-/// Two layers on 8 chips: simulated in a blink, folded or not.
+/// Two layers on 8 chips: fast to simulate, folded or not.
 constexpr const char* kSmall =
     "name: small\n"
     "hardware: {chip: v5p, slice: 2x2x2}\n"
@@ -29,7 +29,7 @@ SortedJson read_json(const std::string& path) {
     return SortedJson::parse(file);
 }
 
-TEST_F(Command, RunPrintsAReport) {
+TEST_F(Commands, RunPrintsAReport) {
     const Outcome outcome = podsim({"run", write(kSmall)});
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err, "");
@@ -37,7 +37,7 @@ TEST_F(Command, RunPrintsAReport) {
     EXPECT_THAT(outcome.out, HasSubstr(" of 8 chips"));
 }
 
-TEST_F(Command, JsonAloneOrBesideTheReport) {
+TEST_F(Commands, JsonAloneOrBesideTheReport) {
     const std::string file = write(kSmall);
     const Outcome alone = podsim({"run", file, "--json", "-"});
     EXPECT_EQ(alone.status, 0);
@@ -50,7 +50,7 @@ TEST_F(Command, JsonAloneOrBesideTheReport) {
     EXPECT_EQ(printed, written);
 }
 
-TEST_F(Command, UnfoldedRunsSayTheSame) {
+TEST_F(Commands, UnfoldedRunsSayTheSame) {
     const std::string file = write(kSmall);
     const SortedJson folded = SortedJson::parse(podsim({"run", file, "--json", "-"}).out);
     const SortedJson full =
@@ -59,7 +59,7 @@ TEST_F(Command, UnfoldedRunsSayTheSame) {
     EXPECT_EQ(full["simulated_chips"], 8);
 }
 
-TEST_F(Command, UnfoldedStepsOfInferenceTakeAsLong) {
+TEST_F(Commands, UnfoldedStepsOfInferenceTakeAsLong) {
     for (const char* const step :
          {"{step: prefill, batch: 8, prompt: 512}", "{step: decode, batch: 64, context: 1024}"}) {
         const std::string file = write(
@@ -77,7 +77,7 @@ TEST_F(Command, UnfoldedStepsOfInferenceTakeAsLong) {
     }
 }
 
-TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
+TEST_F(Commands, TheGapAndTheBreakdownAddUpInJson) {
     const SortedJson json = SortedJson::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
     const auto sum = [](const SortedJson& object) {
         double total = 0;
@@ -95,7 +95,7 @@ TEST_F(Command, TheGapAndTheBreakdownAddUpInJson) {
     EXPECT_LE(lower, step);
 }
 
-TEST_F(Command, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
+TEST_F(Commands, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
     const std::string file = write(kSmall);
     EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
     EXPECT_EQ(podsim({"run", file, "--trace", path("all.json"), "--trace-all"}).status, 0);
@@ -113,7 +113,7 @@ TEST_F(Command, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
               "podsim run: --trace-all says how much --trace writes; write --trace with it\n");
 }
 
-TEST_F(Command, AProgramHasATrace) {
+TEST_F(Commands, AProgramHasATrace) {
     const std::string file = write(
         "hardware: {chip: v5p, slice: 4x4x4}\n"
         "program: {stages: [{do: all-gather, axes: x, bytes: 1 GB}]}\n");
@@ -124,7 +124,7 @@ TEST_F(Command, AProgramHasATrace) {
     }));
 }
 
-TEST_F(Command, AFailedExpectationIsStatus1) {
+TEST_F(Commands, AFailedExpectationIsStatus1) {
     const std::string file =
         write(std::string(kSmall) + "expect: {mfu: {within: 1 %, of: 0.1 %, source: made up}}\n");
     const Outcome run = podsim({"run", file});
@@ -134,7 +134,7 @@ TEST_F(Command, AFailedExpectationIsStatus1) {
     EXPECT_EQ(podsim({"compare", file}).status, 1);
 }
 
-TEST_F(Command, CompareTakesFilesAndFolders) {
+TEST_F(Commands, CompareTakesFilesAndFolders) {
     write(kSmall, "a.yaml");
     write(std::string(kSmall) + "training: {remat: none}\n", "b.yaml");
     const std::string folder = std::filesystem::path(path("a.yaml")).parent_path().string();
@@ -151,7 +151,7 @@ TEST_F(Command, CompareTakesFilesAndFolders) {
     }
 }
 
-TEST_F(Command, CompareStopsAtBadInputBeforeItSimulates) {
+TEST_F(Commands, CompareStopsAtBadInputBeforeItSimulates) {
     write(kSmall, "a.yaml");
     const Outcome outcome = podsim({"compare", path("a.yaml"), path("none.yaml")});
     EXPECT_EQ(outcome.status, 2);
@@ -161,14 +161,14 @@ TEST_F(Command, CompareStopsAtBadInputBeforeItSimulates) {
               "empty: this folder holds no *.yaml file; name a folder of scenarios\n");
 }
 
-TEST_F(Command, AStepThatDoesNotFitIsAResult) {
+TEST_F(Commands, AStepThatDoesNotFitIsAResult) {
     const Outcome outcome =
         podsim({"run", write(kSmall), "--set", "hardware.chip.hbm_capacity=1 GB"});
     EXPECT_EQ(outcome.status, 0);
     EXPECT_THAT(outcome.out, HasSubstr("does NOT fit: "));
 }
 
-TEST_F(Command, CollectiveHasTheKeysOfTheContract) {
+TEST_F(Commands, CollectiveHasTheKeysOfTheContract) {
     const Outcome outcome =
         podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-gather", "--axes",
                 "xyz", "--bytes", "1e9", "--json", "-"});
@@ -183,12 +183,12 @@ TEST_F(Command, CollectiveHasTheKeysOfTheContract) {
     EXPECT_GE(json["simulated_s"], json["physical_bound_s"]);
 }
 
-TEST_F(Command, TimesBeyondTheClockAreBadInput) {
+TEST_F(Commands, TimesBeyondTheClockAreBadInput) {
     const Outcome outcome =
         podsim({"run", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti"});
     EXPECT_EQ(outcome.status, 2);
-    // What the closed forms say takes longest, and how long: 931,272,345,346 s of FLOPs.
+    // The longest term of the closed forms: 931,272,345,346 s of FLOPs.
     const std::string message =
         "s.yaml: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, "
         "take 10778615 days; check the batch, the model and the chip's FLOPs\n";
@@ -211,8 +211,8 @@ TEST_F(Command, TimesBeyondTheClockAreBadInput) {
     EXPECT_EQ(plain(compared.err), message);
 }
 
-// Where the closed forms are within the clock, it is what they leave out.
-TEST_F(Command, TimesBeyondTheClockOfSlowChipsNameThem) {
+// If the closed forms are within the clock's range, the cause is one that they leave out.
+TEST_F(Commands, TimesBeyondTheClockOfSlowChipsNameThem) {
     const Outcome outcome = podsim(
         {"run", write(std::string(kSmall) + "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
     EXPECT_EQ(outcome.status, 2);
@@ -223,8 +223,8 @@ TEST_F(Command, TimesBeyondTheClockOfSlowChipsNameThem) {
                     "perturb\n"));
 }
 
-// No collective within the limits of its options takes so long; if one did, this is its message.
-TEST_F(Command, CollectivesBeyondTheClockNameTheirSize) {
+// No collective within the limits of its options takes that long; this would be its message.
+TEST_F(Commands, CollectivesBeyondTheClockNameTheirSize) {
     const auto message = [](const std::vector<std::string>& args) {
         return std::string(clock_error(overflow_place(args), sim::TimeOverflow()).what());
     };
@@ -235,7 +235,7 @@ TEST_F(Command, CollectivesBeyondTheClockNameTheirSize) {
     EXPECT_EQ(message({"collective", "--bytes=1 PB"}), "--bytes 1 PB" + rest);
 }
 
-TEST_F(Command, OnlyJsonGoesToStandardOutput) {
+TEST_F(Commands, OnlyJsonGoesToStandardOutput) {
     const std::string problem = ": only --json writes to standard output; give ";
     const Outcome trace = podsim({"run", write(kSmall), "--trace", "-"});
     EXPECT_EQ(trace.status, 2);

@@ -1,4 +1,4 @@
-// `podsim hlo`: times that follow from the module by hand, set beside the same collective alone; messages.
+// `podsim hlo`: times computed by hand, compared with the same collective alone; messages.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ protected:
     }
 };
 
-/// One collective of f32[size] among 64 devices.
+/// Returns one collective of f32[size] among 64 devices.
 std::string lone(const std::string& result, const std::string& operand, const std::string& opcode,
                  const std::string& who) {
     return fmt::format(
@@ -49,7 +49,7 @@ std::string lone(const std::string& result, const std::string& operand, const st
         operand, result, opcode, who);
 }
 
-// An operation alone takes what `podsim collective` says of it: 16777216 floats are 67108864 bytes.
+// A lone operation takes the time of `podsim collective`: 16777216 floats are 67108864 bytes.
 TEST_F(HloCommand, CollectivesTakeWhatTheyTakeAlone) {
     const std::vector<std::string> slice{"--chip", "v5p", "--slice", "4x4x4"};
     const auto alone = [&](const std::string& op, const std::string& axes) {
@@ -72,14 +72,15 @@ TEST_F(HloCommand, CollectivesTakeWhatTheyTakeAlone) {
                        "dimensions={0}, replica_groups=[16,4]<=[64]"),
                   slice)["step_time_s"],
               alone("reduce-scatter", "z"));
-    // Of an AllToAll V is what all members hold: 64 x 1048576 bytes.
+    // For an AllToAll V is the total of all members: 64 x 1048576 bytes.
     EXPECT_EQ(ran(lone("f32[262144]", "f32[262144]", "all-to-all",
                        "dimensions={0}, replica_groups=[1,64]<=[64]"),
                   slice)["step_time_s"],
               alone("all-to-all", "xyz"));
 }
 
-// A permute to the next rank along z, 4 members of 262144 floats; by two is one between the members of `z/2`, which are 2.
+// A permute to the next rank along z, 4 members of 262144 floats. A shift by two is one between the
+// two members of `z/2`.
 TEST_F(HloCommand, PermutesShiftAlongTheirAxis) {
     for (const int shift : {1, 2, 3}) {
         std::string pairs;
@@ -99,7 +100,8 @@ TEST_F(HloCommand, PermutesShiftAlongTheirAxis) {
     }
 }
 
-// Shifts by 1 and by 3 along a ring of 8 have the same members and bytes, and bounds of their own: one after the other both.
+// Shifts by 1 and by 3 along a ring of 8 have the same members and bytes but different bounds; one
+// after the other they take both.
 TEST_F(HloCommand, EachShiftHasItsOwnBound) {
     std::string text =
         "ENTRY %m (a: f32[262144]) -> f32[262144] {\n %a = f32[262144] parameter(0)\n";
@@ -121,12 +123,13 @@ TEST_F(HloCommand, EachShiftHasItsOwnBound) {
     const SortedJson result =
         ran(text + "}\n", {"--chip", "v5p", "--slice", "4x4x8", "--mesh", "all: x y z"});
     EXPECT_DOUBLE_EQ(result["analytic"]["roofline_serial_s"].get<double>(), bounds);
-    // Shares of 1 MiB go one link and three, over two links of z a chip.
+    // Segments of 1 MiB cross one link and three, over two links of z per chip.
     EXPECT_EQ(result["bound"], "ici z");
     EXPECT_DOUBLE_EQ(result["analytic"]["roofline_lower_s"].get<double>(), 4 * 1048576 / 180e9);
 }
 
-// To the next of all 64: some carry over to the next axis, so that chips do not move alike and none stands for another.
+// A shift to the next of all 64 carries over to the next axis for some chips. Chips then do not
+// move alike, and none stands for another.
 TEST_F(HloCommand, APermuteThatCarriesOver) {
     std::string pairs;
     for (int from = 0; from < 64; ++from) {
@@ -184,7 +187,8 @@ ENTRY %m (x: bf16[8192,8192]) -> bf16[8192,8192] {{
     EXPECT_EQ(five["kernels"][0]["runs"], 5);
 }
 
-// Beside a matmul a gather hides: the step is the longer of the two; without a window it is their sum. Folded or on every chip.
+// A gather hides beside a matmul: the step is the longer of the two; without a window it is their
+// sum. Folded or on every chip.
 TEST_F(HloCommand, WhatIsAsynchronousHides) {
     const auto step = [](bool hides) {
         return fmt::format(
@@ -214,8 +218,8 @@ TEST_F(HloCommand, WhatIsAsynchronousHides) {
     EXPECT_EQ(unfolded["simulated_chips"], 64);
 }
 
-// Of the module of the documentation all gathers hide but the first, of 8192 x 28672 weights; the matmuls of 32 layers are
-// 32 x 2 x 2 x 2048 x 8192 x 28672 FLOPs.
+// In the module of the documentation all gathers hide except the first, of 8192 x 28672 weights.
+// The matmuls of 32 layers are 32 x 2 x 2 x 2048 x 8192 x 28672 FLOPs.
 TEST_F(HloCommand, TheExampleWaitsForItsFirstGather) {
     const Outcome outcome =
         podsim({"hlo", "run", source_folder() + "/scenarios/examples/fsdp-mlp.hlo", "--chip", "v5p",
@@ -247,8 +251,9 @@ TEST_F(HloCommand, Messages) {
     EXPECT_THAT(error_of({"stats", path("gone.txt")}), HasSubstr("gone.txt"));
     EXPECT_EQ(
         error_of({"run", file, "--chip", "v5p", "--slice", "4x4x8"}),
-        "podsim hlo: the module runs on 64 devices, the slice has 128 chips; give a slice of as "
-        "many chips; --devices says how many there are where the module does not\n");
+        file +
+            ":1:1: the module runs on 64 devices, the slice has 128 chips; give a slice of as "
+            "many chips; --devices says how many there are where the module does not\n");
     EXPECT_THAT(error_of({"run", file}), HasSubstr("--chip"));
     EXPECT_EQ(
         error_of({"run", file, "--chip", "v5p", "--slice", "4x4x4", "--mesh", "a: 3, b: 7"}),
@@ -260,7 +265,7 @@ TEST_F(HloCommand, Messages) {
     EXPECT_EQ(error_of({"stats", file, "--devices", "8"}),
               "--devices 8: out of range; the module names device 63; up to 100000 are allowed\n");
     EXPECT_EQ(error_of({"stats", file, "--flops", "gmm"}), "--flops gmm: no NAME=VALUE\n");
-    // What nothing was measured of runs ideally, unless it is asked for.
+    // A chip without measurements runs ideally, unless measured factors are requested.
     EXPECT_EQ(podsim({"hlo", "run", file, "--chip", "v3", "--slice", "8x8"}).status, 0);
     EXPECT_EQ(error_of({"run", file, "--chip", "v3", "--slice", "8x8", "--profile", "measured"}),
               "--profile measured: nothing was measured on v3; take --profile ideal\n");
@@ -277,7 +282,40 @@ TEST_F(HloCommand, Messages) {
                   "compiled.as_text()\n");
 }
 
-// 64 devices of tpu7x are 32 chips; on 64 chips the module is taken as one for whole chips, and that is said.
+// A run that cannot be is refused at the module, or at the instruction that is to blame, with a
+// remedy for users of modules.
+TEST_F(HloCommand, RunsThatCannotBe) {
+    const auto refused = [&](const std::string& text) {
+        const std::string file = write(text, "m.txt");
+        const std::string error = error_of({"run", file, "--chip", "v5p", "--slice", "4x4x4"});
+        EXPECT_TRUE(error.starts_with(file)) << error;
+        return error.substr(std::min(file.size(), error.size()));
+    };
+    const std::string header = "HloModule m, num_partitions=64\n";
+    EXPECT_EQ(refused(header + lone("f32[40000000000000]", "f32[40000000000000]", "all-reduce",
+                                    "replica_groups=[1,64]<=[64]")),
+              ":4:7: the collectives of this step, up to 'c', would be cut into more than 20 "
+              "million messages of at most 4.194e+06 bytes; lower the module for smaller arrays\n");
+    const auto squares = [&](const std::string& side, const std::string& times) {
+        return fmt::format(
+            "{0}b {{\n p = bf16[{1},{1}] parameter(0)\n ROOT d = bf16[{1},{1}] dot(p, p), "
+            "lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\nt {{\n p = bf16[{1},{1}] "
+            "parameter(0)\n ROOT c = pred[] constant(true)\n}}\nENTRY e {{\n p = bf16[{1},{1}] "
+            "parameter(0)\n ROOT w = bf16[{1},{1}] while(p), condition=t, body=b, "
+            "backend_config={{\"known_trip_count\":{{\"n\":\"{2}\"}}}}\n}}\n",
+            header, side, times);
+    };
+    const std::string late =
+        ": the simulated time exceeds 106 days (2^63 ps); give a module of less work, or of fewer "
+        "iterations with --trips\n";
+    EXPECT_EQ(refused(squares("100000000", "1")), ":4:7" + late);
+    EXPECT_EQ(refused(squares("1000000", "10000")), ":1:1" + late);
+    EXPECT_EQ(error_of({"stats", "/dev/zero"}),
+              "/dev/zero: the file is larger than 256 MiB; give the text of one module\n");
+}
+
+// 64 devices of tpu7x are 32 chips. On 64 chips a device stands for a whole chip, and a note
+// says so.
 TEST_F(HloCommand, SaysWhereADeviceIsTakenForAChip) {
     const std::string file = write(
         lone("f32[64]", "f32[1]", "all-gather", "dimensions={0}, replica_groups=[1,64]<=[64]"),
@@ -291,11 +329,12 @@ TEST_F(HloCommand, SaysWhereADeviceIsTakenForAChip) {
     EXPECT_THAT(podsim({"hlo", "run", file, "--chip", "v5p", "--slice", "4x4x4"}).out,
                 ::testing::Not(HasSubstr(note)));
     EXPECT_EQ(error_of({"run", file, "--chip", "tpu7x", "--slice", "4x4x2"}),
-              "podsim hlo: the module runs on 64 devices, the slice has 32 chips; podsim plays one "
-              "device a chip: lower the module for whole chips\n");
+              file +
+                  ":1:1: the module runs on 64 devices, the slice has 32 chips; podsim plays one "
+                  "device a chip: lower the module for whole chips\n");
 }
 
-// Its bytes count, and that nothing else does is said.
+// The bytes count; a note says that nothing else is known.
 TEST_F(HloCommand, SaysOfWhichInstructionsOnlyTheBytesAreKnown) {
     const std::string file = write(lone("f32[64]", "f32[64]", "cholesky", "lower=true"), "m.txt");
     const SortedJson json = SortedJson::parse(podsim({"hlo", "stats", file, "--json", "-"}).out);

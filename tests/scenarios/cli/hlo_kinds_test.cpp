@@ -1,5 +1,6 @@
-// `podsim hlo` on each kind of module: element types and precisions on every chip, kernels' own estimates, elements of
-// tuples in the compact form, collectives among replicas, programs that are not partitioned.
+// `podsim hlo` on each kind of module: element types and precisions on every chip, estimates
+// by kernels, elements of tuples in the compact form, collectives among replicas,
+// unpartitioned programs.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <utility>
@@ -38,7 +39,7 @@ protected:
     }
 };
 
-/// A square matmul on each of so many devices.
+/// Returns a square matmul on each of `devices`.
 std::string square(const std::string& left, const std::string& right, int devices,
                    const std::string& more = "") {
     return fmt::format(
@@ -50,8 +51,9 @@ std::string square(const std::string& left, const std::string& right, int device
 
 constexpr double kSquareFlops = 2.0 * 8192 * 8192 * 8192;
 
-// Every type of matmuls on every chip: at the chip's rate for it, and where it has none (on v4 fp8, on tpu7x int8, floats of 6 and 4 bits
-// anywhere) at bf16's, since the kernel makes bf16 of its operands; the bytes are the types'.
+// Every type of matmul on every chip has the chip's rate for it. A type without one (fp8 on v4,
+// int8 on tpu7x, floats of 6 and 4 bits anywhere) has that of bf16, since the kernel converts its
+// operands to bf16. The bytes are those of the type.
 TEST_F(HloKinds, EveryTypeOnEveryChip) {
     struct Type {
         const char* name;
@@ -94,7 +96,7 @@ TEST_F(HloKinds, EveryTypeOnEveryChip) {
                 Not(HasSubstr("computed in bf16")));
 }
 
-// As many times the time as passes, of the bound too; the FLOPs stay.
+// Time and bound are multiplied by the passes; the FLOPs stay.
 TEST_F(HloKinds, PrecisionTakesPasses) {
     for (const auto& [more, passes] : {std::pair{", operand_precision={high,high}", 3},
                                        std::pair{", operand_precision={highest,highest}", 6},
@@ -145,8 +147,8 @@ TEST_F(HloKinds, KernelsCostWhatTheirAuthorsSay) {
     EXPECT_EQ(given["hbm_bytes"], 15e6);
 }
 
-// A pattern that goes back over the name for every way to share out its letters, of which 4000 have more than there is time for; and what
-// RE2 does not read, since it never goes back.
+// A backtracking pattern would try every partition of the name's letters, of which 4000 have too
+// many. RE2 does not backtrack, and so refuses some syntax.
 TEST_F(HloKinds, PatternsTakeTimeLinearInTheName) {
     const std::string name(4000, 'x');
     const std::string file = write(
@@ -168,7 +170,7 @@ TEST_F(HloKinds, PatternsTakeTimeLinearInTheName) {
               "RE2's\n");
 }
 
-// No total is without a text in JSON: what overflows is refused where it stands.
+// JSON has a number for every total: overflows are refused at their position.
 TEST_F(HloKinds, OverflowsAreNoNulls) {
     const auto refused = [&](const std::string& line) {
         const std::string file =
@@ -185,7 +187,7 @@ TEST_F(HloKinds, OverflowsAreNoNulls) {
               ":3:7: 'r': a cost_estimate of 2^63 or more\n");
 }
 
-// The element of a tuple by its number is the element by its line: the same run.
+// The element of a tuple by its number and the element by its line give the same run.
 TEST_F(HloKinds, ElementsByTheirNumbersRunTheSame) {
     const auto step = [](const std::string& first, const std::string& second,
                          const std::string& body, const std::string& condition) {
@@ -215,7 +217,8 @@ TEST_F(HloKinds, ElementsByTheirNumbersRunTheSame) {
     EXPECT_EQ(compact["executed_flops"], 10 * 2.0 * 1024 * 1024 * 1024);
 }
 
-// {{0}} with a channel and without use_global_device_ids is the one replica with its four partitions: 3/4 of 64 bytes twice.
+// {{0}} with a channel and without use_global_device_ids is the one replica with its four
+// partitions: 3/4 of 64 bytes twice.
 TEST_F(HloKinds, AReplicaIsAllOfItsPartitions) {
     const auto reduce = [](const std::string& who) {
         return "HloModule m, num_partitions=4\nENTRY %m {\n %a = f32[16] parameter(0)\n ROOT %r = "

@@ -1,4 +1,4 @@
-#include "scenarios/console/look.h"
+#include "scenarios/src/cli/look.h"
 
 #include <gtest/gtest.h>
 #include <sstream>

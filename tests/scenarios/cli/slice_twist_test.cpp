@@ -1,4 +1,5 @@
-// Slices as the Cloud names those of which there are two kinds: the message points to the setting, wherever a slice is said.
+// Slices whose Cloud name stands for two kinds: the message names the setting that decides,
+// wherever a slice is given.
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>

@@ -1,12 +1,12 @@
-// What a long run says on a terminal, and how Ctrl-C ends it.
-#include "scenarios/console/terminal_watch.h"
+// The reports of a long run on a terminal, and its end by Ctrl-C.
+#include "scenarios/src/cli/terminal_watch.h"
 
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <utility>
 
-#include "scenarios/cli/cli.h"
+#include "scenarios/src/cli/cli.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -52,7 +52,7 @@ TEST(TerminalWatchTest, DrawsOnTerminalsOnly) {
     EXPECT_TRUE(terminal.str().ends_with("\r\x1b[K"));  // wiped
 }
 
-/// A run whose watch tells first of no events yet, as it begins to simulate, then of how many there are.
+/// The watch is notified of a begin without events first, then of their number.
 TEST(TerminalWatchTest, AnnouncesALongRunOnceInAFile) {
     std::ostringstream file;
     std::ostringstream terminal;
@@ -104,7 +104,8 @@ TEST(TerminalWatchTest, CtrlCEndsTheRunWithWhatWasReached) {
     }
 }
 
-// The step itself has been simulated then: how far one of the runs behind its gap is says nothing about it.
+// By then the step itself is simulated; the progress of one run behind its gap says nothing
+// about it.
 TEST(TerminalWatchTest, CtrlCWhileExplainingIsSaidToBeThat) {
     std::ostringstream out;
     TerminalWatch watch(out, false);
@@ -122,7 +123,7 @@ TEST(TerminalWatchTest, CtrlCWhileExplainingIsSaidToBeThat) {
     }
 }
 
-/// A run of several million hops that is interrupted from the start ends at its first report.
+/// A run of several million hops with a pending signal ends at its first report.
 TEST(TerminalWatchTest, TheCommandEndsWithTheStatusOfTheSignal) {
     const std::vector<std::string> args = {
         "collective", "--chip", "v5p",     "--slice", "16x16x16", "--op", "all-gather",
@@ -138,7 +139,7 @@ TEST(TerminalWatchTest, TheCommandEndsWithTheStatusOfTheSignal) {
     }
 }
 
-/// Whoever keeps its pieces' news to itself looks for signals where they tell.
+/// A QuietWatch that withholds reports still polls for signals at each.
 TEST(TerminalWatchTest, PiecesEndWithTheirWatch) {
     std::ostringstream out;
     TerminalWatch watch(out, false);

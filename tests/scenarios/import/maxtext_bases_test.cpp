@@ -1,8 +1,8 @@
-// Files upon other files, values that are missing, and keys that change nothing or only sound so.
+// Files with a base, missing values, and keys that change nothing or only sound like it.
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "scenarios/yaml/yaml_tree.h"
+#include "scenarios/src/scenario/yaml_tree.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
 namespace podsim::scenarios {
@@ -14,7 +14,8 @@ using ::testing::StartsWith;
 
 using MaxTextBases = MaxText;
 
-// As MaxText's own: post_train/sft.yml says `base_config: "base.yml"`, which lies a folder above (pyconfig.py, _load_config).
+// As in MaxText: post_train/sft.yml has `base_config: "base.yml"`, which is one folder above
+// (pyconfig.py, _load_config).
 TEST_F(MaxTextBases, AFileStandsUponItsBase) {
     std::filesystem::create_directories(path("configs/post_train"));
     write(
@@ -52,7 +53,7 @@ TEST_F(MaxTextBases, AFileStandsUponItsBase) {
               "base_config\n");
 }
 
-// MaxText's command line overrides keys, and reads no file for this one.
+// MaxText's command line overrides keys; this key alone names a file, which it does not read.
 TEST_F(MaxTextBases, ABaseIsNamedInAFile) {
     refused(
         {"base_config=other.yml"},
@@ -60,7 +61,8 @@ TEST_F(MaxTextBases, ABaseIsNamedInAFile) {
         "it, not for its command line; give podsim import maxtext a file that says base_config");
 }
 
-// The defaults of long ago stand key by key among what is used; that they are a whole model's is said in a line.
+// Old defaults are listed key by key among the used values; one line says that a whole model
+// depends on them.
 TEST_F(MaxTextBases, AFileOfAFewOverridesIsWarnedOf) {
     const std::string few = "per_device_batch_size: 4\nmax_target_length: 4096\n";
     const std::string file = write(few, "few.yml");
@@ -80,14 +82,15 @@ TEST_F(MaxTextBases, AFileOfAFewOverridesIsWarnedOf) {
         "base.yml may differ: import that file, or write `base_config: base.yml` into this one\n";
     EXPECT_EQ(outcome.err, "warning: " + text);
     EXPECT_THAT(outcome.out, HasSubstr("# note: " + text));
-    // Upon a base that has all of them it is none of its keys' own.
+    // With a base that has all of them there is no warning.
     std::filesystem::copy_file(source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml",
                                path("base.yml"));
     write("base_config: base.yml\n" + few, "few.yml");
     EXPECT_EQ(podsim(args).err, "");
 }
 
-// A value of one's own file is one as a key=value is: other than that of the file it stands upon, or than MaxText's default where that is known.
+// A value of the user's file counts like a key=value: it differs from that of its base, or from
+// MaxText's default if that is known.
 TEST_F(MaxTextBases, WhatOnesOwnFileSaysIsWarnedOfLikeAnOverride) {
     const auto unknown = [](const std::string& setting) {
         return "warning: " + setting + " is not expressed: podsim does not know what it does\n";
@@ -108,21 +111,21 @@ TEST_F(MaxTextBases, WhatOnesOwnFileSaysIsWarnedOfLikeAnOverride) {
                           "other_key: 1.0\n")
                   .err,
               "");
-    // A whole file of one's own: the defaults are known of some keys.
+    // A whole file of the user's: some keys have known defaults.
     EXPECT_EQ(import_text(whole + "merge_gating_gmm: false\nunknown_key: 3\n").err, "");
     EXPECT_EQ(import_text(whole + "merge_gating_gmm: True\nunknown_key: 3\n").err,
               unknown("merge_gating_gmm=True"));
-    // What stands in a file of a few keys somebody wrote.
+    // In a file of a few keys every value was written by the user.
     const std::string few =
         import_text("per_device_batch_size: 4\nunknown_key: 3\nmerge_gating_gmm: false\n").err;
     EXPECT_THAT(few, HasSubstr("\n" + unknown("unknown_key=3")));
     EXPECT_THAT(few, Not(HasSubstr("merge_gating_gmm")));
-    // As a key=value, too, the usual value changes nothing.
+    // The usual value changes nothing, as a key=value either.
     EXPECT_THAT(import({"model_name=llama3.1-8b", "use_splash_scheduler=false"}).out,
                 HasSubstr("#   use_splash_scheduler = false: its usual value\n"));
 }
 
-// MaxText has none of them; parts of their names are those of keys that change nothing.
+// MaxText has none of these keys; substrings of their names are keys that change nothing.
 TEST_F(MaxTextBases, KeysThatOnlySoundHarmlessAreRefused) {
     for (const char* const key :
          {"grad_accum_steps", "batch_size_per_device_steps", "eval_fsdp_parallelism",
@@ -147,7 +150,7 @@ TEST_F(MaxTextBases, ValuesMustNotBeEmpty) {
     }
 }
 
-// base.yml's rules split `embed` and `activation_batch` over fsdp and expert alike.
+// base.yml's rules split `embed` and `activation_batch` over both fsdp and expert.
 TEST_F(MaxTextBases, ExpertsOfDenseModelsAreFsdp) {
     EXPECT_EQ(
         line({"model_name=llama3.1-8b", "ici_fsdp_parallelism=64", "ici_expert_parallelism=4"},
@@ -173,7 +176,7 @@ TEST_F(MaxTextBases, WhatIsNotAsSaidIsAWarning) {
               "compile_topology_num_slices, from which MaxText sets this one\n");
     EXPECT_THAT(import({"model_name=llama3.1-8b", "weight_dtype=bfloat16", "mu_dtype=float32"}).out,
                 HasSubstr("moments: [fp32, bf16]"));
-    // Of adam_pax both have the weights' dtype, and sgd has none.
+    // With adam_pax both moments have the weights' dtype; sgd has no moments.
     const Outcome pax =
         import({"model_name=llama3.1-8b", "opt_type=adam_pax", "mu_dtype=bfloat16"});
     EXPECT_THAT(pax.out, HasSubstr("#   mu_dtype = bfloat16: adam_pax does not take it\n"));

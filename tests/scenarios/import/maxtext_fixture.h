@@ -12,7 +12,7 @@ namespace podsim::scenarios {
 
 class MaxText : public CommandTest {
 protected:
-    /// `import maxtext` of the file of 2025 and these keys.
+    /// Runs `import maxtext` of the file of 2025 with these keys.
     Outcome import(std::vector<std::string> keys, const std::string& topology = "v6e-256") {
         std::vector<std::string> args{
             "import", "maxtext", source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml"};
@@ -31,7 +31,7 @@ protected:
         EXPECT_EQ(outcome.err, message + "\n");
     }
 
-    /// The line of the scenario that begins so.
+    /// Returns the scenario's line with that beginning.
     std::string line(const std::vector<std::string>& keys, const std::string& begin,
                      const std::string& topology = "v6e-256") {
         const Outcome outcome = import(keys, topology);

@@ -1,5 +1,4 @@
-// FLOPs as MaxText counts them, model by model and version by version.
-#include "workloads/analytic/maxtext_flops.h"
+// FLOPs as MaxText counts them, by model and version.
 
 #include <fmt/format.h>
 #include <fstream>
@@ -8,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/maxtext/maxtext_models.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/json_text.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/import/maxtext_models.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -21,13 +20,15 @@ namespace {
 using ::testing::HasSubstr;
 using workloads::FlopRule;
 
-/// TFLOP of a sequence of 8192 tokens, as calculate_tflops_training_per_device of MaxText gives them for the model's own config.
+/// TFLOP of a sequence of 8192 tokens, from calculate_tflops_training_per_device of MaxText for the
+/// model's own config.
 struct Row {
     std::string model;
     double maxtext;     ///< @e591f30 (2026-08-22)
     double since_2025;  ///< before 6288c23 (2026-04-11); 0: the model is younger
     double since_2024;  ///< before a4c0172 (2025-07-22)
-    double further;     ///< @e591f30 with mtp_num_layers=1; 0: podsim does not say the layer
+    /// @e591f30 with mtp_num_layers=1; 0: podsim cannot express the layer
+    double further;
 };
 
 std::vector<Row> rows() {
@@ -101,7 +102,8 @@ protected:
     }
 };
 
-/// Blocks that MaxText counts without their windows: those that calculate_tflops_training_per_device does not name.
+/// True for blocks that calculate_tflops_training_per_device does not name, and so counts without
+/// their windows.
 bool counts_no_window(const std::string& model) {
     return model.starts_with("olmo3");
 }
@@ -115,7 +117,7 @@ TEST_F(MaxTextFlops, AreThoseOfMaxTextsOwnFunction) {
         };
         workloads::ModelSpec model = imported({"model_name=" + row.model}).step().model;
         model.mtp_layers = 0;
-        // Any model with windows has a block that is known to count them, or not to.
+        // For every model with windows it is known if MaxText's count includes them.
         const bool windows = row.model.starts_with("gemma2") || row.model.starts_with("gemma3") ||
                              row.model.starts_with("gemma4") || row.model.starts_with("gpt-oss");
         EXPECT_EQ(model.window > 0, windows || unwindowed);
@@ -144,8 +146,9 @@ TEST_F(MaxTextFlops, AreThoseOfMaxTextsOwnFunction) {
     EXPECT_EQ(rows().size(), maxtext_models().size());
 }
 
-/// By hand: LLaMA 3-8B has 32 layers of 4096 (32 heads of 128, 8 of keys, an MLP of 14336) and 128256 x 4096 of unembedding; 8192 tokens, a pair
-/// of query and key costs 12 x 128 in each head.
+/// By hand: LLaMA 3-8B has 32 layers of 4096 (32 heads of 128, 8 of keys, an MLP of 14336) and
+/// 128256 x 4096 of unembedding. The sequence has 8192 tokens; a pair of query and key costs
+/// 12 x 128 in each head.
 TEST_F(MaxTextFlops, ByHand) {
     const workloads::ModelSpec& model = workloads::find_model("llama-3-8b");
     const double matmuls =
@@ -154,7 +157,8 @@ TEST_F(MaxTextFlops, ByHand) {
     EXPECT_EQ(maxtext_flops_per_token(model, 8192, FlopRule::maxtext), masked);
     EXPECT_EQ(maxtext_flops_per_token(model, 8192, FlopRule::maxtext_2024),
               masked + 12 * 128 * 32 * 32 * 4096.0);
-    // Three of four layers of OLMo 3 7B see 4096 of 8192 tokens: on average 3072 in place of 4096, which is 2.6 % of all.
+    // Three of four layers of OLMo 3 7B see 4096 of 8192 tokens: on average 3072 instead of 4096,
+    // 2.6 % of the total.
     const workloads::ModelSpec olmo = imported({"model_name=olmo3-7b"}).step().model;
     const double without = maxtext_flops_per_token(olmo, 8192, FlopRule::maxtext_unwindowed);
     const double with = maxtext_flops_per_token(olmo, 8192, FlopRule::maxtext);
@@ -162,7 +166,8 @@ TEST_F(MaxTextFlops, ByHand) {
     EXPECT_NEAR(without / with, 1.026, 5e-4);
 }
 
-// The rule is that of the version whose keys the file has; of models whose windows MaxText leaves out a note says so.
+// The rule is that of the version whose keys the file has. A note names models whose windows
+// MaxText leaves out.
 TEST_F(MaxTextFlops, AnImportCountsAsItsVersionDoes) {
     const auto rule = [&](const std::string& model, const std::vector<std::string>& lines) {
         std::string base = read("base-2025.yml");
@@ -201,13 +206,14 @@ TEST_F(MaxTextFlops, AnImportCountsAsItsVersionDoes) {
         EXPECT_EQ(rule(name, of_2024), before ? "maxtext_2024" : "maxtext_2024_unwindowed");
         EXPECT_EQ(rule(name, of_2023), "masked_attention");
     }
-    // Of a few keys the newest.
+    // A file of a few keys counts as the newest version.
     const Outcome few = podsim({"import", "maxtext", write("model_name: llama3.1-8b\n", "f.yml"),
                                 "compile_topology=v6e-256", "per_device_batch_size=1"});
     EXPECT_THAT(few.out, HasSubstr("\nreport: {flop_rule: maxtext}\n"));
 }
 
-// 256 sequences of 8192 tokens on 128 chips of two devices each: what MaxText counts of a sequence over the step's time.
+// 256 sequences of 8192 tokens on 128 chips of two devices each: MaxText's FLOPs of a sequence over
+// the step's time.
 TEST_F(MaxTextFlops, TheNumberInTheLogIsInTextAndJson) {
     const Outcome outcome =
         import({"model_name=llama3.1-8b", "max_target_length=8192", "per_device_batch_size=1",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
+#include "scenarios/src/scenario/load.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
@@ -30,7 +30,7 @@ TEST_F(MaxText, MeshesFillUp) {
                    "mesh"),
               "mesh: {fsdp: slice x y}");
     EXPECT_EQ(line({model}, "mesh", "v5p-256"), "mesh: {fsdp: x y z}");
-    // 128 devices on 64 chips: the data axis is that of the two devices of a chip.
+    // 128 devices on 64 chips: the data axis is that of a chip's two devices.
     EXPECT_EQ(
         line({model, "ici_fsdp_parallelism=64", "ici_data_parallelism=2"}, "mesh", "tpu7x-128"),
         "mesh: {fsdp: x y z}");
@@ -79,14 +79,14 @@ TEST_F(MaxText, Errors) {
     refused({"per_device_batch_sise=4"},
             "per_device_batch_sise=4: MaxText has no key 'per_device_batch_sise' in that file; did "
             "you mean 'per_device_batch_size'?");
-    // All wrong keys in one run.
+    // One run reports all wrong keys.
     refused({"per_device_batch_sise=4", "remat_polixy=full", "steps"},
             "per_device_batch_sise=4: MaxText has no key 'per_device_batch_sise' in that file; did "
             "you mean 'per_device_batch_size'?\n"
             "remat_polixy=full: MaxText has no key 'remat_polixy' in that file; did you mean "
             "'remat_policy'?\n"
             "steps: not key=value; write such as per_device_batch_size=4");
-    // No key that sounds as if it changed a step passes for another part of its name.
+    // A key is not accepted because a substring of its name sounds harmless.
     EXPECT_THAT(import({"gradient_acc_steps=8"}).err,
                 HasSubstr("gradient_acc_steps=8: MaxText has no key 'gradient_acc_steps' in that "
                           "file"));

@@ -1,5 +1,6 @@
-// Files and command lines of inference are refused at what says so. Kind: every key that MaxText's scripts of decode, of its servers and microbenchmarks
-// set and its training commands do not.
+// Files and command lines of inference are refused at the key that shows it: every key that
+// MaxText's scripts of decode, of its servers and microbenchmarks set and its training commands
+// do not.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <string>
@@ -21,7 +22,8 @@ constexpr const char* kRemedy =
     "(or prefill, generate; with `serving:` a server) in place of batch and training "
     "(docs/inference.md); of a training run leave the key out";
 
-// tests/end_to_end/tpu/test_decode_load_quantized_ckpt.sh, src/maxtext/inference/mlperf/trillium/microbenchmarks_llama2-70b-trillium_2x4.sh and others.
+// Sources: tests/end_to_end/tpu/test_decode_load_quantized_ckpt.sh,
+// src/maxtext/inference/mlperf/trillium/microbenchmarks_llama2-70b-trillium_2x4.sh and others.
 TEST_F(MaxTextInference, EveryKeyOfOneRefusesAlone) {
     const std::vector<std::pair<std::string, std::string>> keys{
         {"model_call_mode=inference", "a run of inference"},
@@ -61,7 +63,7 @@ TEST_F(MaxTextInference, EveryKeyOfOneRefusesAlone) {
     }
 }
 
-// A training file has all of these keys, as base.yml writes them.
+// A training file has all of these keys, as in base.yml.
 TEST_F(MaxTextInference, WhatBaseYmlSaysIsATrainingRun) {
     const Outcome outcome = import(
         {"model_name=llama3.1-8b", "model_call_mode=", "quantize_kvcache=false",

@@ -1,5 +1,5 @@
-// Names of keys, and what is taken where a file does not have one.
-#include "scenarios/maxtext/maxtext_keys.h"
+// Names of keys, and the values for keys that a file does not have.
+#include "scenarios/src/import/maxtext_keys.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -32,18 +32,18 @@ TEST_F(MaxTextKeys, MisspeltOnesOfTheFileAreErrors) {
     refused_key("ici_fsdp_paralelism", "ici_fsdp_parallelism");
     refused_key("gradient_acumulation_step", "gradient_accumulation_steps");
     refused_key("weigth_dtype", "weight_dtype");
-    // The key that may be meant is there: this may be another one, of a newer MaxText.
+    // The likely key is present, so this may be another one, of a newer MaxText.
     const Outcome both = import_text(machine + "remat_polici: 1\nremat_policy: full\n");
     EXPECT_EQ(both.status, 0);
     EXPECT_THAT(both.err, HasSubstr("remat_polici=1 is not expressed: podsim does not know it; "
                                     "remat_policy stands there, too\n"));
-    // In the base alone it is no other one.
+    // If only the base has the likely key, this one is a misspelling.
     write("compile_topology: v5e-256\nper_device_batch_size: 2\n", "base.yml");
     const std::string upon = write("base_config: base.yml\nper_device_batch_sise: 4\n", "run.yml");
     EXPECT_EQ(plain(podsim({"import", "maxtext", upon}).err),
               "run.yml:2:1: MaxText has no key 'per_device_batch_sise'; did you mean "
               "'per_device_batch_size'?\n");
-    // Beside the file's own, too: MaxText would not take it.
+    // The same beside the file's own key: MaxText would refuse it.
     refused({"model_name=llama3.1-8b", "weigth_dtype=bfloat16"},
             "weigth_dtype=bfloat16: MaxText has no key 'weigth_dtype' in that file; did you mean "
             "'weight_dtype'?");
@@ -59,7 +59,7 @@ TEST_F(MaxTextKeys, OthersOfMaxTextAreNotTakenForMisspeltOnes) {
     EXPECT_EQ(meant_by("kead_dni"), "");
 }
 
-// Of the flags of XLA the state of the clock is read, of the last place that says one.
+// The clock's state is read from XLA's flags, at the last position that sets it.
 TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
     const auto hardware = [this](std::vector<std::string> keys) {
         keys.emplace_back("model_name=llama3.1-8b");
@@ -69,7 +69,7 @@ TEST_F(MaxTextKeys, FlagsOfXlaSayTheClock) {
     const std::string plain_one = "hardware: {chip: tpu7x, slice: 4x4x4}";
     EXPECT_EQ(hardware({flags}), plain_one);
     EXPECT_EQ(hardware({flags + "--xla_tpu_dvfs_p_state=3"}), plain_one);
-    // 1.6 to 2.2 GHz, of 1.9: 1.6 / 1.9 = 0.842, ...; state 7 as it was measured.
+    // 1.6 to 2.2 GHz, relative to 1.9: 1.6 / 1.9 = 0.842, ...; state 7 as measured.
     const std::map<int, std::string> paces{{0, "0.842"}, {1, "0.895"}, {2, "0.947"}, {4, "1.053"},
                                            {5, "1.079"}, {6, "1.105"}, {7, "1.125"}};
     for (const auto& [state, pace] : paces) {
@@ -120,7 +120,7 @@ TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
                     HasSubstr(std::string("#   ") + taken +
                               " (the file does not have the key: what MaxText did without it)\n"));
     }
-    // Nothing follows from one way.
+    // A parallelism of one has no consequences.
     EXPECT_THAT(outcome.out, Not(HasSubstr("ici_tensor_parallelism")));
     const auto json = nlohmann::json::parse(
         import_text("model_name: llama2-7b\n", {"compile_topology=v5e-256", "--json", "-"}).out);
@@ -133,7 +133,7 @@ TEST_F(MaxTextKeys, WhatIsTakenWithoutThemIsSaid) {
         nlohmann::json::array());
 }
 
-// MaxText's base.yml of 2026 has 661 keys, a scenario may have 256.
+// MaxText's base.yml of 2026 has 661 keys; a scenario may have 256.
 TEST_F(MaxTextKeys, AFileMayHaveAsManyAsMaxTextHas) {
     std::string text = "model_name: llama2-7b\ncompile_topology: v5e-256\n";
     for (int i = 0; i < 1000; ++i) {

@@ -1,13 +1,13 @@
-// Models by MaxText's names, and by dimensions alone.
-#include "scenarios/maxtext/maxtext_models.h"
+// Models by MaxText's names, and by dimensions only.
+#include "scenarios/src/import/maxtext_models.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
-#include "workloads/hf/hf_config.h"
+#include "workloads/models/hf_config.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -34,7 +34,8 @@ workloads::ModelSpec of_config(const std::string& name) {
                                      ".json");
 }
 
-// MaxText's configs say what those of huggingface.co say, whose counts are the published ones (hf_counts_test.cpp).
+// MaxText's configs agree with those of huggingface.co, whose counts are the published ones
+// (hf_counts_test.cpp).
 TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
     const std::pair<const char*, const char*> pairs[] = {
         {"qwen3-0.6b", "qwen3-0.6b"},
@@ -77,8 +78,9 @@ TEST_F(MaxTextModels, AreThoseOfTheirHuggingFaceConfigs) {
     }
 }
 
-// Published counts of those without a config here: Qwen/Qwen3-{1.7B,4B,14B,32B}, Qwen3-Coder-480B-A35B, Qwen2.5-{1.5B,14B}. Of Gemma 2 2B
-// MaxText has 256128 rows of the table where google/gemma-2-2b has 256000 (2614341888 parameters), of Gemma 3 4B 262144 where
+// Published counts of models without a config here: Qwen/Qwen3-{1.7B,4B,14B,32B},
+// Qwen3-Coder-480B-A35B, Qwen2.5-{1.5B,14B}. For Gemma 2 2B MaxText has 256128 rows of the table
+// where google/gemma-2-2b has 256000 (2614341888 parameters). For Gemma 3 4B it has 262144 where
 // google/gemma-3-4b-it has 262208.
 TEST_F(MaxTextModels, HaveThePublishedCounts) {
     EXPECT_EQ(parameters("qwen3-1.7b"), 1'720'574'976);
@@ -108,8 +110,9 @@ TEST_F(MaxTextModels, ThatPodsimLacksAreKnown) {
     }
 }
 
-// configs/models/deepseek3-671b-2dfsdp.yml: its rules split the batch over fsdp, fsdp_transpose and expert, weights' rows over fsdp, their
-// columns over fsdp_transpose and expert, and no array by its experts.
+// configs/models/deepseek3-671b-2dfsdp.yml: its rules split the batch over fsdp, fsdp_transpose and
+// expert, weights' rows over fsdp, their columns over fsdp_transpose and expert, and no array by
+// its experts.
 TEST_F(MaxTextModels, RulesOfItsOwnMakeAnAxisOfExpertsOneOfFsdp) {
     const std::vector<std::string> ways{
         "ici_fsdp_parallelism=16", "ici_fsdp_transpose_parallelism=4", "ici_expert_parallelism=4"};
@@ -129,7 +132,7 @@ TEST_F(MaxTextModels, AllLoad) {
     }
 }
 
-// model_name=default, and what the block of that name reads in src/maxtext/models.
+// model_name=default, and the keys that the block of that name reads in src/maxtext/models.
 TEST_F(MaxTextModels, OfDimensionsAlone) {
     const std::string block = "decoder_block=";
     EXPECT_THAT(line({block + "mixtral", "num_experts=8", "num_experts_per_tok=2",
@@ -143,7 +146,7 @@ TEST_F(MaxTextModels, OfDimensionsAlone) {
                 EndsWith("qk_norm: true, experts: {count: 128, per_token: 8, d_ff: 768}}"));
     EXPECT_THAT(line({block + "qwen2", "attention_bias=true"}, "model"),
                 EndsWith("qk_norm: false, biases: qkv}"));
-    // Neither is read by that block.
+    // That block reads neither.
     EXPECT_THAT(line({block + "llama2", "attention_bias=true", "use_qk_norm=true"}, "model"),
                 EndsWith("parallel_block: false, qk_norm: false}"));
     EXPECT_EQ(import({block + "llama2", "num_experts=8"}).err,
@@ -159,7 +162,7 @@ TEST_F(MaxTextModels, OfDimensionsAlone) {
             "num_experts_per_tok=4: num_experts_per_tok: 4 of 2 experts; give at most num_experts");
 }
 
-// A model of experts drops tokens by capacity_factor whatever its name.
+// A model of experts drops tokens by capacity_factor under any name.
 TEST_F(MaxTextModels, OfExpertsHaveTheirKeys) {
     const std::vector<std::string> keys{"model_name=qwen3-30b-a3b", "capacity_factor=1.25",
                                         "sparse_matmul=false"};
@@ -169,7 +172,8 @@ TEST_F(MaxTextModels, OfExpertsHaveTheirKeys) {
         ::testing::Not(HasSubstr("capacity_factor")));
 }
 
-// moe.py drops tokens above 0 and none at any other value; types.py takes fewer of two families.
+// moe.py drops tokens above 0 and none at any other value; types.py accepts fewer values for
+// two families.
 TEST_F(MaxTextModels, CapacityFactorsMeanWhatMaxTextSays) {
     const auto training = [&](const std::string& factor) {
         return line(
@@ -200,8 +204,8 @@ TEST_F(MaxTextModels, AttentionsOutputIsNotItsResiduals) {
                 HasSubstr("remat: {save: [context]}"));
 }
 
-// decoders.py: without a policy a scanned layer is wrapped in jax.checkpoint all the same, which saves nothing. podsim's own names are none of
-// MaxText's.
+// decoders.py: without a policy a scanned layer is still wrapped in jax.checkpoint, which saves
+// nothing. podsim's own names are not MaxText's.
 TEST_F(MaxTextModels, NoPolicyRecomputesAll) {
     EXPECT_EQ(line({"model_name=llama3.1-8b", "remat_policy=none"}, "training"),
               line({"model_name=llama3.1-8b", "remat_policy=full"}, "training"));
@@ -213,7 +217,8 @@ TEST_F(MaxTextModels, NoPolicyRecomputesAll) {
                 HasSubstr("remat_policy: unknown policy 'matmuls'; allowed: custom, none, "));
 }
 
-// moe.py names an expert's second first matmul moe_mlpwi_1 alone, which minimal_policy does not list.
+// moe.py names only an expert's second first matmul moe_mlpwi_1, which minimal_policy does
+// not list.
 TEST_F(MaxTextModels, MinimalPoliciesKeepOneFirstMatmulOfAnExpert) {
     const std::string warning =
         "warning: remat_policy=minimal is not expressed: it keeps one of an expert's two first "
@@ -231,7 +236,7 @@ TEST_F(MaxTextModels, Fp8DoesNotAccumulate) {
             "refuses; write fp8_full, or accumulate nothing");
 }
 
-// types.py, pipeline_parallel_layers: of DeepSeek all layers of experts.
+// types.py, pipeline_parallel_layers: for DeepSeek all layers of experts.
 TEST_F(MaxTextModels, PipelinesOfSomeLayersAreRefused) {
     refused({"model_name=deepseek3-671b", "ici_pipeline_parallelism=2"},
             "ici_pipeline_parallelism=2: ici_pipeline_parallelism: MaxText pipelines 58 of the 61 "

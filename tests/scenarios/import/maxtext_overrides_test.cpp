@@ -1,4 +1,4 @@
-// Dimensions beside model_name, and the pieces in which a batch runs, as MaxText has them.
+// Dimensions beside model_name, and the microbatches of a batch, as in MaxText.
 #include <gmock/gmock.h>
 
 #include "tests/scenarios/import/maxtext_fixture.h"
@@ -15,7 +15,7 @@ protected:
 };
 
 TEST_F(MaxTextOverrides, TheModelsOwnConfigGoesBeforeTheFile) {
-    // The file says base_emb_dim: 2048, and so on.
+    // The file has base_emb_dim: 2048, and so on.
     EXPECT_EQ(model({"model_name=llama3.1-8b"}), "model: llama-3-8b");
     EXPECT_EQ(model({"model_name=llama3.1-8b-Instruct"}), "model: llama-3-8b");
     const auto json = nlohmann::json::parse(import({"model_name=llama3.1-8b", "--json", "-"}).out);
@@ -41,7 +41,7 @@ TEST_F(MaxTextOverrides, TheCommandLineMustSayTheSame) {
             "own config, which MaxText refuses; leave it out, or add override_model_config=true");
 }
 
-// configs/models/gpt3-6b.yml and gpt3-22b.yml say max_target_length: 1024 besides.
+// configs/models/gpt3-6b.yml and gpt3-22b.yml also have max_target_length: 1024.
 TEST_F(MaxTextOverrides, TheSequenceOfAModelsOwnConfig) {
     const std::vector<std::string> keys{"model_name=gpt3-22b", "per_device_batch_size=2"};
     EXPECT_EQ(line(keys, "model"),
@@ -58,8 +58,9 @@ TEST_F(MaxTextOverrides, TheSequenceOfAModelsOwnConfig) {
                 HasSubstr("sequence: 2048}"));
 }
 
-// configs/models/gpt3-*.yml: opt_type: adam_pax, gradient_clipping_threshold: 1., logits_dot_in_fp32: False, fused_qkv: True; qwen2.5-*.yml and
-// gpt-oss-*.yml: attention_bias: True.
+// configs/models/gpt3-*.yml: opt_type: adam_pax, gradient_clipping_threshold: 1.,
+// logits_dot_in_fp32: False, fused_qkv: True; qwen2.5-*.yml and gpt-oss-*.yml:
+// attention_bias: True.
 TEST_F(MaxTextOverrides, OtherKeysOfAModelsOwnConfig) {
     const std::string remedy =
         "which MaxText refuses; leave it out, or add override_model_config=true";
@@ -82,7 +83,7 @@ TEST_F(MaxTextOverrides, OtherKeysOfAModelsOwnConfig) {
               line({gpt3}, "training"));
     EXPECT_THAT(line({gpt3, "opt_type=sgd", "override_model_config=true"}, "training"),
                 HasSubstr("optimizer: sgd"));
-    // What the file says gives way to the config.
+    // The config overrides the file.
     EXPECT_THAT(line({gpt3}, "training"), HasSubstr("clip_gradients: true"));
     EXPECT_THAT(line({gpt3}, "training"), Not(HasSubstr("logits: fp32")));
 
@@ -145,7 +146,7 @@ TEST_F(MaxTextMicrobatches, APipelineHasAsManyAsStages) {
         more.insert(more.begin(), keys.begin(), keys.end());
         return line(more, "training");
     };
-    // One layer after the other goes round: 8 repeats of 4 stages.
+    // Single layers circulate: 8 repeats of 4 stages.
     EXPECT_THAT(training({}), HasSubstr("microbatches: 4, schedule: interleaved, chunks: 8}"));
     EXPECT_THAT(training({"num_layers_per_pipeline_stage=8"}),
                 HasSubstr("microbatches: 4, schedule: gpipe}"));
@@ -153,13 +154,14 @@ TEST_F(MaxTextMicrobatches, APipelineHasAsManyAsStages) {
                 HasSubstr("microbatches: 16, schedule: interleaved, chunks: 2}"));
     EXPECT_THAT(training({"pipeline_delay_activation_forwarding=true"}),
                 HasSubstr("microbatches: 8, "));
-    // Without a pipeline they are not read.
+    // They are not read without a pipeline.
     EXPECT_THAT(line({"model_name=llama3.1-8b", "num_pipeline_microbatches=8"}, "training"),
                 Not(HasSubstr("microbatches")));
 }
 
-// gradient_accumulation.py: the scan adds up gradients as the parameters are sharded, which automatic sharding reduces over data inside of it; in
-// a loop of layers XLA leaves the AllReduce there.
+// gradient_accumulation.py: the scan adds up gradients with the sharding of the parameters, which
+// automatic sharding reduces over data inside the scan. In a loop of layers XLA leaves the
+// AllReduce there.
 TEST_F(MaxTextMicrobatches, GradientsAreReducedWhereTheShardingPutsIt) {
     const auto training = [&](std::vector<std::string> keys) {
         keys.insert(keys.end(),
@@ -181,7 +183,7 @@ TEST_F(MaxTextMicrobatches, GradientsAreReducedWhereTheShardingPutsIt) {
                 HasSubstr("gradient_reduction: data_once}"));
     EXPECT_THAT(training({}), Not(HasSubstr("gradient_reduction")));
     EXPECT_THAT(line({"model_name=llama3.1-8b", "per_device_batch_size=1", twice}, "training"),
-                Not(HasSubstr("gradient_reduction")));  // fsdp alone
+                Not(HasSubstr("gradient_reduction")));  // only fsdp
     refused({"model_name=llama3.1-8b", "shard_mode=manual"},
             "shard_mode=manual: shard_mode: unknown mode 'manual'; allowed: auto, explicit");
 }

@@ -1,18 +1,19 @@
 // Command lines of published MaxText runs, imported, are the scenarios of scenarios/published.
 //
-// What files without use_qk_norm, logits_dot_in_fp32 and decoder_block mean was taken from the
-// scenarios, so that these do not test it. The others are facts of AI-Hypercomputer/maxtext and tpu-recipes at the commits that each scenario names (of recipes that
-// are dictionaries of tuning parameters, as key=value); keys that change nothing are in some of them only. compile_topology is
-// the launcher's device type.
+// The meaning of files without use_qk_norm, logits_dot_in_fp32 and decoder_block is inferred from
+// the scenarios, so these do not test it. All other values are facts of AI-Hypercomputer/maxtext
+// and tpu-recipes at the commits that each scenario names. Recipes that are dictionaries of tuning
+// parameters appear as key=value. Only some have keys that change nothing. compile_topology is the
+// launcher's device type.
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "scenarios/import/maxtext_import.h"
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/import/maxtext_import.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
@@ -22,7 +23,7 @@ struct Line {
     const char* published;
     const char* base;
     std::string keys;
-    /// What no key of that version says.
+    /// Settings that no key of that version expresses.
     std::vector<std::string> unsaid{};
 };
 
@@ -35,7 +36,7 @@ const std::string kV5p =
     "run_name=a steps=20 enable_checkpointing=false enable_profiler=false "
     "max_target_length=2048 ici_fsdp_parallelism=-1 use_iota_embed=true reuse_example_batch=1 "
     "dataset_type=synthetic gcs_metrics=true attention='flash' int8_training=false ";
-/// Blocks of the kernel were numbers in its code then.
+/// The kernel's blocks were numbers in its code then.
 const std::vector<std::string> kV5pBlocks{
     "training.attention_blocks={q: 512, kv: 512, q_dkv: 512, kv_dkv: 512, q_dq: 1024, kv_dq: 256}"};
 const std::string kV4 =

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/import/maxtext_import.h"
-#include "scenarios/load/load.h"
-#include "scenarios/maxtext/maxtext_keys.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/import/maxtext_import.h"
+#include "scenarios/src/import/maxtext_keys.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 #include "topology/mesh/mesh.h"
 
@@ -46,14 +46,14 @@ TEST_F(MaxTextRings, AreBoxesOfNeighbours) {
     EXPECT_EQ(mesh({kSplit, kFour, "ici_tensor_parallelism=4", "dcn_fsdp_parallelism=-1",
                     "dcn_data_parallelism=1", "compile_topology_num_slices=2"}),
               "mesh: {fsdp: slice y/2 x/2, tensor: y%2 x%2}");
-    // Before 64 ways the 4 are rows of boxes.
+    // The axis of 4 comes before that of 64: its members are rows of boxes.
     EXPECT_EQ(mesh({kSplit, kFour, "ici_data_parallelism=4"}),
               "mesh: {data: y/4, fsdp: y/2%2 x/2 y%2 x%2}");
     EXPECT_EQ(mesh({kSplit, kEight, "ici_data_parallelism=8"}),
               "mesh: {data: y/2, fsdp: x/4 y%2 x%4}");
 }
 
-// With several slices MaxText makes it without allow_split_physical_axes, too; between slices the
+// With several slices MaxText also makes it without allow_split_physical_axes; between slices the
 // last axis is the fastest.
 TEST_F(MaxTextRings, OfSeveralSlices) {
     const Keys four{kFour,
@@ -68,16 +68,16 @@ TEST_F(MaxTextRings, OfSeveralSlices) {
     EXPECT_EQ(scenario.step().mesh_axes, (Keys{"slice/2", "slice%2 y/2 x/2", "y%2 x%2"}));
 }
 
-/// The place of a[i, j] of 16 x 16 devices in MaxText's list: boxes of 2 rows and `width` columns,
-/// one after the other along j, then i; in a box the upper row from left to right, then the lower
-/// one from right to left.
+/// Returns the position of a[i, j] of 16 x 16 devices in MaxText's list. Boxes of 2 rows and
+/// `width` columns follow one after the other along j, then i. In a box the upper row goes from
+/// left to right, then the lower one from right to left.
 int place_in_list(int i, int j, int width) {
     const int box = i / 2 * (16 / width) + j / width;
     const int column = j % width;
     return box * 2 * width + (i % 2 == 0 ? column : 2 * width - 1 - column);
 }
 
-/// The mesh that the importer writes.
+/// Returns the mesh that the importer writes.
 topology::DeviceMesh mesh_of(const Keys& keys, const topology::Lattice& slice) {
     const std::string base = source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml";
     MaxTextSettings settings(maxtext_tree(read_text_file(base), base), keys);
@@ -94,16 +94,16 @@ topology::DeviceMesh mesh_of(const Keys& keys, const topology::Lattice& slice) {
     return {slice, axes};
 }
 
-/// MaxText reshapes its list to the ways of all parallelisms, of which two are more than 1: rank
-/// place / n2 of the first, place % n2 of the second. podsim's rank of the second may be another,
-/// but of the same box, and one and the same for all its chips.
+/// MaxText reshapes its list to the sizes of all parallelisms, of which two exceed 1: rank
+/// place / n2 of the first, place % n2 of the second. podsim's rank of the second may differ, but
+/// it is in the same box, and is the same for all its chips.
 void compare(const topology::DeviceMesh& mesh, const std::pair<std::string, std::string>& axes,
              int second_ways, int width, bool three) {
     std::map<int, int> renamed;
     for (int i = 0; i < 16; ++i) {
         for (int j = 0; j < 16; ++j) {
-            // JAX gives the last axis, j, the first of x y z, xy, xz, yz, x, y, z of 16 chips:
-            // x of 16x16, x y of 4x4x16.
+            // JAX gives the last axis, j, the first of x y z, xy, xz, yz, x, y, z of 16 chips: x of
+            // 16x16, x y of 4x4x16.
             const topology::Point chip =
                 three ? topology::Point{j / 4, j % 4, i} : topology::Point{j, i, 0};
             const int place = place_in_list(i, j, width);
@@ -117,7 +117,7 @@ void compare(const topology::DeviceMesh& mesh, const std::pair<std::string, std:
     EXPECT_EQ(renamed.size(), static_cast<std::size_t>(second_ways));
 }
 
-// Every pair of parallelisms that podsim has, either the larger, on 16x16 and 4x4x16.
+// Covers every pair of podsim's parallelisms, with either the larger, on 16x16 and 4x4x16.
 TEST(MaxTextRingsChips, AreThoseOfMaxText) {
     const std::vector<std::string> names{"data",   "pipeline",         "fsdp",  "context",
                                          "tensor", "tensor_transpose", "expert"};
@@ -154,7 +154,7 @@ TEST_F(MaxTextRings, WithoutALookChangesNothing) {
                 HasSubstr("  custom_mesh = hybrid_ring_64x4: MaxText looks at it only with "
                           "allow_split_physical_axes=true, or over several slices\n"));
     EXPECT_EQ(mesh(keys), "mesh: {fsdp: 64, expert: 4}");
-    // No more is it looked at whether there is such a mesh.
+    // Nor is the mesh's existence checked.
     EXPECT_EQ(mesh({"custom_mesh=ring"}), "mesh: {fsdp: x y}");
     EXPECT_THAT(report({kSplit, "custom_mesh="}), HasSubstr("  custom_mesh = : its usual value\n"));
     EXPECT_THAT(
@@ -168,7 +168,7 @@ TEST_F(MaxTextRings, SayWhatIsNotTheRing) {
         "hybrid_ring_32x8 makes rings round boxes of 2x4; here AllGathers and ReduceScatters over "
         "tensor go along the axes of a box and take up to 13 % longer than round its edge";
     EXPECT_THAT(report({kSplit, kEight, "ici_tensor_parallelism=8"}), HasSubstr(along));
-    // An AllToAll takes its bound either way.
+    // An AllToAll reaches its bound on both layouts.
     EXPECT_THAT(report({kSplit, kEight, "ici_expert_parallelism=8"}), Not(HasSubstr("round")));
     EXPECT_THAT(report({kSplit, kEight, "ici_data_parallelism=8"}), Not(HasSubstr("round")));
     EXPECT_THAT(report({kSplit, kFour, "ici_expert_parallelism=4"}), Not(HasSubstr("round")));

@@ -1,8 +1,9 @@
-// What keys make of a step: what is kept for the backward pass, how sizes lie on axes, and what is said of keys that have no counterpart.
+// The effect of keys on a step: tensors kept for the backward pass, the layout of sizes on axes,
+// and notes on keys without a counterpart.
 #include <gmock/gmock.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
 namespace podsim::scenarios {
@@ -23,7 +24,8 @@ protected:
     std::string warning(const std::vector<std::string>& keys) { return import(keys).err; }
 };
 
-// models/gpt3.py names the one projection qkv_proj, layers/linears.py the MLP's first matmul mlpwi where there is one, moe.py its own.
+// models/gpt3.py names the one projection qkv_proj; layers/linears.py names the MLP's first matmul
+// mlpwi if there is one; moe.py has its own names.
 TEST_F(MaxTextStep, KeepsTheTensorsThatItsBlockNames) {
     EXPECT_EQ(remat({"model_name=gpt3-175b", "mlpwi=device", "qkv_proj=device"}),
               "remat: {save: [qkv_proj, mlp_gate_up]");
@@ -77,7 +79,8 @@ TEST_F(MaxTextStep, MapsSizesAsJax) {
     EXPECT_EQ(line(four, "mesh_mapping"), "mesh_mapping: jax_split");
 }
 
-// JAX has orders of its own for them (mesh_utils.py, device_kind_handler_dict), and cuts them into any sizes.
+// JAX has special orders for them (mesh_utils.py, device_kind_handler_dict), and cuts them into
+// any sizes.
 TEST_F(MaxTextStep, MapsSmallSlicesAsJax) {
     const std::vector<std::string> twos{"model_name=llama3.1-8b", "ici_data_parallelism=2",
                                         "ici_fsdp_parallelism=2", "ici_tensor_parallelism=2"};
@@ -94,7 +97,8 @@ TEST_F(MaxTextStep, MapsSmallSlicesAsJax) {
     EXPECT_EQ(scenario.step().mesh_axes, (std::vector<std::string>{"y/2", "y%2", "x"}));
 }
 
-// A file of early 2024 has no sparse_matmul: without megablox tokens go through masks (layers/linears.py).
+// A file of early 2024 has no sparse_matmul: without megablox tokens go through masks
+// (layers/linears.py).
 TEST_F(MaxTextStep, MegabloxAloneSaysHowExpertsAreMultiplied) {
     std::ifstream file(source_folder() + "/tests/scenarios/import/maxtext/base-2025.yml");
     std::string older{std::istreambuf_iterator<char>(file), {}};
@@ -112,7 +116,8 @@ TEST_F(MaxTextStep, MegabloxAloneSaysHowExpertsAreMultiplied) {
     EXPECT_FALSE(experts_of("megablox=True"));
 }
 
-// MultiTokenPredictionBlock: a projection, a layer of the decoder and the output head once more for each.
+// MultiTokenPredictionBlock: a projection, a layer of the decoder and the output head once more
+// for each.
 TEST_F(MaxTextStep, LayersOfFurtherTokens) {
     EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=1"}, "model"),
               "model: {base: llama-3-8b, mtp_layers: 1}");
@@ -122,7 +127,7 @@ TEST_F(MaxTextStep, LayersOfFurtherTokens) {
     EXPECT_EQ(line({"model_name=llama3.1-8b", "mtp_num_layers=0"}, "model"), "model: llama-3-8b");
 }
 
-// Gemma 4's own config shares keys and values of global layers, and has sizes of theirs.
+// Gemma 4's own config shares keys and values of global layers, which have sizes of their own.
 TEST_F(MaxTextStep, SizesOfGlobalLayersMayBeOverridden) {
     const std::string own = "override_model_config=true";
     EXPECT_EQ(warning({"model_name=gemma4-31b", own, "share_kv_projections=false"}),
@@ -160,8 +165,9 @@ TEST_F(MaxTextStep, WarnsOfWhatItLeavesOut) {
             "dot_product, flash");
 }
 
-// attention_op.py: dot_product makes all scores, in float32 where one of two keys says so; `autoselected` takes it below 128 tokens. Without a flash
-// kernel no tensor has the name `context`, and attention_out is what names keep.
+// attention_op.py: dot_product computes all scores, in float32 if one of two keys is set;
+// `autoselected` uses it below 128 tokens. Without a flash kernel no tensor has the name `context`,
+// and names keep attention_out.
 TEST_F(MaxTextStep, AttentionHasTheMemoryOfItsKernel) {
     const auto training = [&](std::vector<std::string> keys) {
         keys.emplace_back("model_name=llama3.1-8b");
@@ -195,7 +201,8 @@ TEST_F(MaxTextStep, AttentionHasTheMemoryOfItsKernel) {
               "remat: {save: [context]");
 }
 
-// Parts of their names are those of keys that change nothing (dq_reduction_steps is none of the run's length).
+// Substrings of their names are keys that change nothing (dq_reduction_steps has nothing to do with
+// the run's length).
 TEST_F(MaxTextStep, WarnsOfKeysThatOnlySoundHarmless) {
     const auto warned = [&](const std::string& setting, const std::string& why) {
         EXPECT_EQ(warning({"model_name=gemma3-12b", setting}),
@@ -218,7 +225,7 @@ TEST_F(MaxTextStep, WarnsOfKeysThatOnlySoundHarmless) {
               "");
 }
 
-// train.py casts gradients that are float32, those of float32 weights, to grad_dtype; here they are bf16.
+// train.py casts float32 gradients, those of float32 weights, to grad_dtype; here they are bf16.
 TEST_F(MaxTextStep, GradientsAreBf16) {
     const std::string model = "model_name=llama3.1-8b";
     EXPECT_EQ(warning({model, "grad_dtype=bfloat16"}), "");
@@ -241,7 +248,8 @@ TEST_F(MaxTextStep, CapacitiesAreThoseOfDenseExperts) {
         HasSubstr("(of the file)\n#   capacity_factor = 1.25\n"));
 }
 
-// Qwix's rule of fp8_full has a method each for weights, activations and gradients (quantizations.py); others have none.
+// Qwix's rule of fp8_full has one method each for weights, activations and gradients
+// (quantizations.py); others have none.
 TEST_F(MaxTextStep, ScalesAreFixedWhereAllAre) {
     const std::string weights = "weight_quantization_calibration_method=fixed,-224,224";
     const std::string acts = "act_quantization_calibration_method=fixed,-224,224";
@@ -279,7 +287,8 @@ TEST_F(MaxTextStep, ScalesAreFixedWhereAllAre) {
                                      "read with quantization=fp8_full alone\n"));
 }
 
-// Of the optimizer's state a chip has the part of its data rank: train_utils, maybe_shard_optimizer_over_data.
+// A chip has the shard of its data rank of the optimizer's state: train_utils,
+// maybe_shard_optimizer_over_data.
 TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     const std::string zero = "shard_optimizer_over_data=true";
     EXPECT_THAT(line({"model_name=llama3.1-8b", "ici_data_parallelism=16", zero}, "training"),
@@ -287,7 +296,8 @@ TEST_F(MaxTextStep, ShardsTheOptimizerOverData) {
     EXPECT_THAT(line({"model_name=llama3.1-8b", zero}, "training"), Not(HasSubstr("zero")));
 }
 
-// Without the custom gradient of the sort it is that of jnp.take, a scatter-add (moe.py); dense experts are not sorted.
+// Without a custom gradient the sort has that of jnp.take, a scatter-add (moe.py); dense experts
+// are not sorted.
 TEST_F(MaxTextStep, SortsRowsAsItsFileSays) {
     const auto training = [&](const std::vector<std::string>& more) {
         std::vector<std::string> keys{"model_name=mixtral-8x7b"};
@@ -307,8 +317,9 @@ TEST_F(MaxTextStep, SortsRowsAsItsFileSays) {
                           "rows were added into zeros"));
 }
 
-// Of each grouped matmul rows, inner dimension and columns, by the names of MaxText's keys (moe.py, get_wi_gmm_params,
-// get_wo_gmm_params); before commit 6ce6ef6 in one order. The file here is of before: it has no weight_sparsity_m.
+// For each grouped matmul rows, inner dimension and columns, by the names of MaxText's keys
+// (moe.py, get_wi_gmm_params, get_wo_gmm_params). Before commit 6ce6ef6 they have one order. The
+// file here is older: it has no weight_sparsity_m.
 TEST_F(MaxTextStep, HasTheTilesOfEachGroupedMatmul) {
     const std::vector<std::string> tiles{"model_name=mixtral-8x7b",  "wi_tile_fwd_mlp_dim=7",
                                          "wi_tile_dlhs_embed_dim=5", "wi_tile_drhs_batch_seq=1",

@@ -1,8 +1,7 @@
-// Tiles that tokamax chooses, against its table and its rule by hand.
-#include "scenarios/import/tokamax_tiles.h"
-
+// Tiles that tokamax chooses, checked by hand against its table and its rule.
 #include <gmock/gmock.h>
 
+#include "scenarios/src/import/maxtext_experts.h"
 #include "tests/scenarios/import/maxtext_fixture.h"
 
 namespace podsim::scenarios {
@@ -15,15 +14,16 @@ TEST(TokamaxTiles, OfShapesThatWereTuned) {
     EXPECT_EQ(tokamax_tile(gate, TokamaxPass::forward, "tpu7x"), (TokamaxTile{256, 4096, 1536}));
     EXPECT_EQ(tokamax_tile(gate, TokamaxPass::dlhs, "tpu7x"), (TokamaxTile{1024, 1536, 1024}));
     EXPECT_EQ(tokamax_tile(gate, TokamaxPass::drhs, "tpu7x"), (TokamaxTile{512, 4096, 512}));
-    // Two entries of one shape: Python keeps the second.
+    // Two entries have the same shape: Python keeps the second.
     EXPECT_EQ(tokamax_tile({131072, 7168, 2048, 256}, TokamaxPass::forward, "tpu7x"),
               (TokamaxTile{512, 3584, 1024}));
     EXPECT_EQ(tokamax_tile(gate, TokamaxPass::forward, "v6e"), (TokamaxTile{128, 128, 128}));
 }
 
-// 192 groups are in no table. Of (1024, 4096, 1536) two buffers of 4 + 6 M elements and three of 1.5 M are 50 MB of bf16, for which there are 25.2: 128 rows
-// make 30.1 MB still, so that n is halved, 17.3 MB. Of the sum k is halved first: of (1024, 4096, 1536) rows take 23 MB and sums 37.7; k of 1024 12.6 MB
-// of rows, 9.4 of sums.
+// No table has 192 groups. For (1024, 4096, 1536), two buffers of 4 + 6 M elements and three of
+// 1.5 M are 50 MB of bf16; 25.2 MB are available. 128 rows still need 30.1 MB, so n is halved:
+// 17.3 MB. For the sum k is halved first: for (1024, 4096, 1536) rows take 23 MB and sums 37.7;
+// with k = 1024, rows take 12.6 MB and sums 9.4.
 TEST(TokamaxTiles, OfOthersAsTheyFitIntoVmem) {
     const TokamaxMatmul gate{393216, 4096, 1536, 192};
     EXPECT_EQ(tokamax_tile(gate, TokamaxPass::forward, "tpu7x"), (TokamaxTile{128, 4096, 768}));
@@ -31,7 +31,7 @@ TEST(TokamaxTiles, OfOthersAsTheyFitIntoVmem) {
     // dlhs: rows x n by n x k.
     EXPECT_EQ(tokamax_tile({393216, 1536, 4096, 192}, TokamaxPass::dlhs, "tpu7x"),
               (TokamaxTile{128, 4096, 768}));
-    // Small ones stay whole.
+    // Small ones are not cut.
     EXPECT_EQ(tokamax_tile({65536, 512, 256, 8}, TokamaxPass::forward, "tpu7x"),
               (TokamaxTile{1024, 512, 256}));
 }
@@ -69,7 +69,8 @@ TEST_F(TokamaxImport, TakesItsTilesInBf16) {
                           "April 2026"));
 }
 
-// DeepSeek-V3 with 16 ways of experts: 16 groups of 256, 16 times the 32,768 rows of a device. Half of d_ff with tensor, and twice the rows.
+// DeepSeek-V3 with expert parallelism of 16: 16 groups of 256, 16 times the 32,768 rows of a
+// device. With tensor, half of d_ff and twice the rows.
 TEST_F(TokamaxImport, SplitsExpertsAndMatricesAsTheMeshDoes) {
     const auto tiles = [this](std::vector<std::string> keys) {
         keys.insert(keys.end(), {"use_tokamax_gmm=True", "model_name=deepseek3-671b",
@@ -82,7 +83,7 @@ TEST_F(TokamaxImport, SplitsExpertsAndMatricesAsTheMeshDoes) {
                 HasSubstr("gate_up_forward: [512, 7168, 1024], gate_up_dlhs: [512, 1024, 7168]"));
 }
 
-// A constant in place of the running maximum.
+// A constant replaces the running maximum.
 TEST_F(TokamaxImport, KnowsTheMaximumOfLogits) {
     const std::string splash = "use_tokamax_splash=True";
     EXPECT_THAT(training({"attention=flash", splash, "use_max_logit_estimate=30"}),

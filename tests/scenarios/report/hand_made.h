@@ -1,9 +1,9 @@
-// The result of a step, written down by hand.
+// The result of a step, written by hand.
 #pragma once
 
 #include <cstdint>
 
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/simulate/simulate.h"
 
 namespace podsim::scenarios::samples {
 

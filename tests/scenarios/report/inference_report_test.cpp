@@ -1,5 +1,5 @@
-// What the report of a step of inference says of weights, caches and what bounds it, each line against its derivation.
-#include "scenarios/advice/inference_report.h"
+// The report of a step of inference on weights, caches and its bound, with each line derived.
+#include "scenarios/src/advise/inference_report.h"
 
 #include <cinttypes>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/step_report.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/step_report.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -26,7 +26,7 @@ protected:
         StepResult result;
         std::string text;
     };
-    /// Of a step on v5e chips at ideal rates.
+    /// Reports a step on v5e chips at ideal rates.
     Reported report(const std::string& step, const std::string& slice = "4x2",
                     const std::string& chip = "v5e", const std::string& model = "llama-3-8b") {
         Scenario scenario = load_scenario(write(
@@ -39,7 +39,7 @@ protected:
     }
 };
 
-/// The line of a text that begins so.
+/// Returns the line of a text with that beginning.
 std::string line_of(const std::string& text, const std::string& beginning) {
     const std::size_t at = text.find('\n' + beginning) + 1;
     return at == 0 ? "none" : text.substr(at, text.find('\n', at) - at);
@@ -56,8 +56,8 @@ void expect_finite(const Json& json, const std::string& where) {
     }
 }
 
-/// Without a limit of the HBM all bytes are there at once: 32 sequences of 8192 tokens of 2 x 8 heads x 128 x 32 layers x 2
-/// bytes are 34.36 GB, in no time.
+/// Without a limit of the HBM all bytes arrive at once: 32 sequences of 8192 tokens of 2 x 8
+/// heads x 128 x 32 layers x 2 bytes are 34.36 GB, in no time.
 TEST_F(InferenceReport, HasNumbersWithoutALimitOfTheHbm) {
     for (const char* const step :
          {"step: decode, batch: 32, context: 8192", "step: prefill, batch: 4, prompt: 512",
@@ -73,8 +73,8 @@ TEST_F(InferenceReport, HasNumbersWithoutALimitOfTheHbm) {
               "  cache read           34.36 GB                      0.0 % of it");
 }
 
-/// Of 8 030 261 248 parameters the embedding's 128256 x 4096 are looked up, a row a token; a table that is the unembedding, too,
-/// is read whole.
+/// 128256 x 4096 of the 8 030 261 248 parameters are the embedding, which is looked up, a row per
+/// token. A table that is also the unembedding is read whole.
 TEST_F(InferenceReport, WeightsThatAreReadLeaveTheEmbeddingOut) {
     const Reported of = report("step: decode, batch: 32, context: 8192");
     const double read = 2.0 * (8030261248 - 128256 * 4096) /
@@ -87,8 +87,9 @@ TEST_F(InferenceReport, WeightsThatAreReadLeaveTheEmbeddingOut) {
                 HasSubstr(" % of the step, were they read once at full rate\n"));
 }
 
-/// A weight of int4 takes 0.5 B / 819 GB/s = 0.61 ps to load and 2 x 128 / 197 TFLOP/s = 1.30 ps on an MXU of 128 rows, though 32
-/// rows alone were 0.32: the bound is the HBM's, what is waited for the MXU. In bf16 loading takes 2.44 ps.
+/// A weight of int4 takes 0.5 B / 819 GB/s = 0.61 ps to load and 2 x 128 / 197 TFLOP/s = 1.30 ps on
+/// an MXU of 128 rows, though 32 rows alone would take 0.32. The bound is the HBM's, the wait is
+/// for the MXU. In bf16 loading takes 2.44 ps.
 TEST_F(InferenceReport, SaysWhenFewRowsBindTheMxu) {
     const std::string four = report("step: decode, batch: 32, context: 128, weights: int4").text;
     EXPECT_THAT(four, HasSubstr("\n  bound by hbm: no schedule of these operations takes less "));
@@ -109,7 +110,7 @@ TEST_F(InferenceReport, SaysWhenFewRowsBindTheMxu) {
                           "weights\n"));
 }
 
-/// A prompt of 128 tokens and 64 more, the last of which no cache holds: 191 of them.
+/// A prompt of 128 tokens and 64 more. No cache holds the last of these: 191 tokens.
 TEST_F(InferenceReport, SaysWhatIsGenerated) {
     const std::string text = report("step: generate, batch: 8, prompt: 128, generate: 64").text;
     EXPECT_THAT(text, HasSubstr("prefill of 8 sequences of 128 tokens, 64 tokens of each "
@@ -124,8 +125,9 @@ TEST_F(InferenceReport, SaysWhatIsGenerated) {
     EXPECT_THAT(line_of(one, "  largest batch"), ::testing::EndsWith(" sequences of 128 tokens"));
 }
 
-/// 16.06 GB of weights and a cache of 1.07 GB are 1.3 % more than the 16.91 GB of a chip: within the 5 % that the account is true
-/// to. With int8 weights 8 sequences have room and 9 are 4.6 % too many.
+/// 16.06 GB of weights and a cache of 1.07 GB are 1.3 % more than the 16.91 GB of a chip: within
+/// the 5 % of the account's accuracy. With int8 weights 8 sequences have room and 9 are 4.6 %
+/// too many.
 TEST_F(InferenceReport, HasOneVerdictOfWhatIsTight) {
     const std::string one = report("step: decode, batch: 1, context: 8192", "1x1").text;
     EXPECT_THAT(one, HasSubstr("\n  tight in the memory of a chip: it may not fit (see below)\n"));
@@ -141,8 +143,9 @@ TEST_F(InferenceReport, HasOneVerdictOfWhatIsTight) {
         "  largest batch        no sequence of 8193 tokens fits beside the weights");
 }
 
-/// Weights that are gathered a layer ahead are gathered less far ahead before a step does not fit: the largest batch is that
-/// without a look-ahead. It fits without, and is no worse than tight with it; a sequence more, on every shard one more, does not.
+/// Weights that are gathered a layer ahead are gathered later before a step fails to fit: the
+/// largest batch is that without a look-ahead. It fits without one, and is no worse than tight with
+/// one. One more sequence, on every shard, does not fit.
 TEST_F(InferenceReport, TheLargestBatchFitsAndNoLarger) {
     struct Case {
         const char* mesh;

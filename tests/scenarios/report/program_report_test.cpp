@@ -1,10 +1,10 @@
-// Reports of a program whose result was written down by hand: values, JSON, text.
-#include "scenarios/report/program_report.h"
+// Reports of a program with a result written by hand: values, JSON, text.
+#include "scenarios/src/report/program_report.h"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/report/quantities.h"
+#include "scenarios/src/report/quantities.h"
+#include "scenarios/src/scenario/load.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/report/hand_made.h"
 

@@ -1,18 +1,18 @@
-// Reported values: names, keys and sources prove each other; each value is read off the right field.
-#include "scenarios/report/quantities.h"
+// Reported values: names, keys and sources match; each value is read from the right field.
+#include "scenarios/src/report/quantities.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <map>
 #include <set>
 
-#include "scenarios/load/load.h"
-#include "scenarios/load/load_parts.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/verdict.h"
-#include "scenarios/spec/formulas.h"
-#include "scenarios/spec/standing.h"
-#include "scenarios/yaml/schema.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/verdict.h"
+#include "scenarios/src/scenario/formulas.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/load_parts.h"
+#include "scenarios/src/scenario/schema.h"
+#include "scenarios/src/scenario/standing.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/report/hand_made.h"
 
@@ -22,7 +22,8 @@ namespace {
 using samples::hand_made;
 using samples::kMs;
 
-// A row of the vocabulary for a row of sources, in one order; a key for a part; programs where the vocabulary says so.
+// Rows of the vocabulary and of the sources match, in order; each has a key and a section, and a
+// program's value if the vocabulary says so.
 TEST(Quantities, NamesAndSourcesAreComplete) {
     const auto names = reported_quantities();
     const auto sources = quantity_sources();
@@ -56,7 +57,8 @@ TEST(Quantities, KeysCarryTheirUnits) {
     }
 }
 
-// What the loader takes is what verdicts know: each example of the help is read and judged in its own unit.
+// Verdicts know every quantity that the loader accepts: each example of the help is read and judged
+// in its own unit.
 TEST(Quantities, ExpectTakesEveryNumberWithAnExample) {
     for (const QuantityName& name : expected_quantities()) {
         const std::string path = "expect." + std::string(name.name);
@@ -94,7 +96,7 @@ TEST(Quantities, FormulasFollowInTheVocabulary) {
                                                     "arithmetic_intensity", "critical_intensity"));
 }
 
-// A quantity that no row knows used to be judged as tokens per second, and its unit was taken for a time.
+// An unknown quantity was once judged as tokens per second, with its unit taken for a time.
 TEST(Quantities, UnknownNamesAreErrorsWithTheNearestName) {
     Scenario scenario;
     scenario.expectations = {{"mfuu", 0.4, 0.1, "", "", ""}};
@@ -150,7 +152,7 @@ TEST(Quantities, ValuesGoThroughJson) {
 
 class QuantityValues : public CommandTest {};
 
-/// Every field has a number of its own, so that no two can be taken for each other.
+/// Every field has a distinct number, so that no two can be confused.
 StepResult distinct() {
     StepResult result = hand_made();
     result.step_time = {900 * kMs};
@@ -191,8 +193,9 @@ StepResult distinct() {
     return result;
 }
 
-// 1T tokens at 1M tokens a second are 1e6 s; with the evaluation steps, blocks of 5 s in place of three steps of 0.9 s, 1.852e6 s:
-// 21.43 days, on 64 chips 32922 chip-hours, 65844 USD at 2 USD an hour.
+// 1T tokens at 1M tokens a second are 1e6 s. With the evaluation steps, blocks of 5 s in place of
+// three steps of 0.9 s, they are 1.852e6 s: 21.43 days, on 64 chips 32922 chip-hours, 65844 USD at
+// 2 USD an hour.
 TEST_F(QuantityValues, AreReadOffTheirFields) {
     const Scenario scenario = load_scenario(
         write(std::string(kGood) + "training: {microbatches: 1}\n"
@@ -246,7 +249,7 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
         {"training_run_days", run / 86400},
         {"training_run_chip_hours", run / 3600 * 64},
         {"training_run_cost", run / 3600 * 64 * 2},
-        {"time_per_token", Value()},  // of inference
+        {"time_per_token", Value()},  // inference only
         {"tokens_per_s_per_chip", Value()},
         {"cost_per_million_tokens", Value()},
         {"chips", std::int64_t{64}},
@@ -260,7 +263,7 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
     }
     EXPECT_EQ(value("parameters"), Value(8030261248.0));
 
-    // The JSON holds each under its key; of a single stage nothing about a pipeline.
+    // The JSON has each under its key; a single stage has nothing on a pipeline.
     const Json json = step_json(scenario, result, {});
     for (const QuantityName& name : reported_quantities()) {
         const Value in_json = value_at(json, name.key);
@@ -269,7 +272,8 @@ TEST_F(QuantityValues, AreReadOffTheirFields) {
     }
 }
 
-// Decode of 32 sequences: the step is the time between two tokens. 1M tokens a second of 64 chips at 2 USD an hour.
+// Decode of 32 sequences: the step is the time between two tokens. 1M tokens a second on 64 chips
+// at 2 USD an hour.
 TEST_F(QuantityValues, OfInferenceAreThoseOfATokenToo) {
     const std::string head =
         "hardware: {chip: v5e, slice: 4x2}\nmodel: llama-3-8b\nreport: {price: 2 USD/chip-hour}\n";
@@ -321,7 +325,8 @@ TEST_F(QuantityValues, OfWhatAResultHasNotAreNone) {
     EXPECT_EQ(value_of("attention_over_mean", budget, result), Value(1.5));
 }
 
-// Beyond 5 % it is no agreement, nor beyond four fifths of a tolerance above 5 %: 4.8 of 6 %. 1.4 within 1.5 % agrees.
+// An error beyond 5 % is no agreement, nor is one beyond four fifths of a tolerance above 5 %: 4.8
+// of 6 %. 1.4 within 1.5 % agrees.
 TEST(Standing, WhatHoldsMayDiffer) {
     EXPECT_EQ(standing(0.014, 0.015), "holds");
     EXPECT_EQ(standing(-0.049, 0.05), "holds");

@@ -1,16 +1,16 @@
-// Reports of a step that was written down by hand: text, JSON, verdicts.
-#include "scenarios/report/step_report.h"
+// Reports of a step written by hand: text, JSON, verdicts.
+#include "scenarios/src/report/step_report.h"
 
 #include <gmock/gmock.h>
 
-#include "scenarios/advice/advice.h"
-#include "scenarios/advice/memory_report.h"
-#include "scenarios/load/load.h"
-#include "scenarios/report/machine_text.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/verdict.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/format.h"
+#include "scenarios/src/advise/advice.h"
+#include "scenarios/src/advise/memory_report.h"
+#include "scenarios/src/base/format.h"
+#include "scenarios/src/report/machine_text.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/verdict.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/report/hand_made.h"
 #include "workloads/step/step.h"
@@ -59,7 +59,7 @@ TEST_F(Report, SaysWhatAUserAsks) {
 }
 
 TEST_F(Report, PrintedPartsAddUp) {
-    // Thirds of a millisecond: 0.33 + 0.33 + 0.33 would leave 301.00 - 300.99 over.
+    // Thirds of a millisecond: 0.33 + 0.33 + 0.33 would miss 301.00 - 300.99.
     const std::string text = step_report(load_scenario(write(kGood)), hand_made(), {});
     EXPECT_THAT(text, HasSubstr("    forward                              100.00       33.2\n"
                                 "    backward                             200.00       66.5\n"
@@ -114,7 +114,7 @@ TEST_F(Report, WhatDoesNotFitComesWithRemedies) {
     EXPECT_THAT(memory_report(scenario, result), HasSubstr("  no single change of "));
 }
 
-// Within 5 % of the capacity nothing is said for certain; what is too much still has its remedies.
+// Within 5 % of the capacity the report gives no certain verdict; an excess still has its remedies.
 TEST_F(Report, WhatIsTightIsNotRefused) {
     const Scenario scenario =
         load_scenario(write(std::string(kGood) + "training: {remat: none}\n"));
@@ -139,7 +139,7 @@ TEST_F(Report, WhatIsTightIsNotRefused) {
 
 TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     Scenario scenario = load_scenario(write(kGood));
-    scenario.step().model.vocabulary = 1024;  // so that the peak stands in a layer
+    scenario.step().model.vocabulary = 1024;  // puts the peak into a layer
     StepResult result = hand_made();
     result.prefetch_layers = 0;
     scenario.step().plan.overlap.prefetch_layers = 0;
@@ -156,7 +156,8 @@ TEST_F(Report, SmallerGroupsOfWeightsAreARemedy) {
     EXPECT_THAT(memory_report(scenario, result), HasSubstr(offer));
 }
 
-// A delay that happens to help, and a chip that is not the fullest: one line each below the gap, none without.
+// A delay that happens to help, and a chip that is not the fullest: one line each below the gap,
+// none without.
 TEST_F(Report, NegativeTermsOfTheGapAreExplained) {
     const Scenario scenario = load_scenario(write(kGood));
     StepResult result = hand_made();

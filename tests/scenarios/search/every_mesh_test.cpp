@@ -1,13 +1,13 @@
-// The best of a space are the best of all its meshes, also of those that an exchange of equal axes takes into each other: their steps
-// are the same, though one of them alone is in the space.
+// The best of a space are the best of all its meshes, including those that an exchange of equal
+// axes maps onto each other: their steps are the same, though only one of them is in the space.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 
-#include "scenarios/load/load.h"
-#include "scenarios/search/search.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/search/search.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -15,10 +15,11 @@ namespace {
 
 class EveryMeshTest : public CommandTest {};
 
-/// The rows of x and y: `f` all of the axis to fsdp, `ft` its neighbours to fsdp and strided ones to tensor.
+/// Rows of x and y: `f` gives the whole axis to fsdp, `ft` its neighbours to fsdp and strided ones
+/// to tensor.
 using Rows = std::pair<std::string, std::string>;
 
-/// Of 4x4 chips, by the rows of both axes.
+/// Returns the meshes of 4x4 chips, by the rows of both axes.
 std::map<Rows, std::string> all_meshes() {
     std::map<Rows, std::string> meshes;
     for (const std::string x : {"f", "t", "ft", "tf"}) {
@@ -61,7 +62,7 @@ TEST_F(EveryMeshTest, TakesAsLongAsAllOfItsKind) {
                 kinds[std::minmax(rows.first, rows.second)].insert(result.step_time.ps);
                 ++run;
             } catch (const sim::InputError&) {
-                // It is refused by a search, too.
+                // A search refuses it, too.
             }
         }
         EXPECT_GT(run, kinds.size());
@@ -75,7 +76,7 @@ TEST_F(EveryMeshTest, TakesAsLongAsAllOfItsKind) {
                                 std::vector<std::string>{"search.mesh={fsdp: any, tensor: any}"},
                                 {.over = {"mesh"}});
         const SearchResult found = search(space, {.jobs = 2});
-        // Of four rows as many kinds as multisets of two.
+        // With four rows, one kind for each multiset of two.
         EXPECT_EQ(found.enumerated, 10U);
         ASSERT_EQ(found.best.size(), std::min(kBest, fastest.size()));
         for (std::size_t i = 0; i < found.best.size(); ++i) {
@@ -84,7 +85,8 @@ TEST_F(EveryMeshTest, TakesAsLongAsAllOfItsKind) {
     }
 }
 
-// Stages go by their ranks, which an exchange may number anew: all meshes with the factors of an axis in the order x y are looked at.
+// The ranks of stages matter, and an exchange may renumber them: the test covers all meshes whose
+// axes have their factors in the order x y.
 TEST_F(EveryMeshTest, OfStagesIsTheBestOfAllRanks) {
     const std::string file = write(
         "hardware: {chip: v6e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 8}\n"
@@ -101,14 +103,14 @@ TEST_F(EveryMeshTest, OfStagesIsTheBestOfAllRanks) {
                               {.explain = false});
             all.emplace(result.step_time.ps, stages);
         } catch (const sim::InputError&) {
-            // It is refused by a search, too.
+            // A search refuses it, too.
         }
     }
     const SearchSpace space(file,
                             std::vector<std::string>{"search.mesh={pipeline: any, tensor: any}"},
                             {.over = {"mesh"}});
     const SearchResult found = search(space, {.jobs = 2, .prunes = false});
-    // As many as LeavesOutNoOtherRanks counts.
+    // The number that LeavesOutNoOtherRanks counts.
     EXPECT_EQ(found.enumerated, 13U);
     ASSERT_GT(all.size(), 3U);
     EXPECT_EQ(found.best.front().step_time.ps, all.begin()->first) << all.begin()->second;

@@ -1,5 +1,6 @@
-// Every assignment of axis factors, and of those that an exchange of equal axes takes into each other one.
-#include "scenarios/space/mesh_space.h"
+// Every assignment of axis factors, but only one of those that an exchange of equal axes maps onto
+// each other.
+#include "scenarios/src/search/mesh_space.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -22,7 +23,7 @@ IdealHardware slice_of(const std::string& chip, topology::Point shape, bool twis
 
 const std::vector<MeshAxis> kThree{{"fsdp"}, {"context"}, {"tensor"}};
 
-// No two of one kind: each is the first of its.
+// Expects no two meshes of one kind: each is the first of its kind.
 void expect_meshes(const IdealHardware& hardware, std::size_t meshes) {
     const MeshSpace space(hardware, kThree);
     EXPECT_EQ(space.size(), meshes);
@@ -33,27 +34,31 @@ void expect_meshes(const IdealHardware& hardware, std::size_t meshes) {
     }
 }
 
-// A row of 2^k chips is a choice of one of n axes for each factor of 2 (neighbours of one axis are one factor), so n^k of them: of 4x4x4
-// 9 an axis, and of three axes that may be exchanged as many kinds as multisets of 3 out of 9, 11 x 10 x 9 / 6 = 165. Of 4x4x8
+// A row of 2^k chips is a choice of one of n axes for each factor of 2 (neighbours of one axis are
+// one factor), so there are n^k. For 4x4x4 these are 9 per axis. With three exchangeable axes there
+// is one kind for each multiset of 3 out of 9, 11 x 10 x 9 / 6 = 165. For 4x4x8 there are
 // 9 x 10 / 2 x 27.
 TEST(MeshSpace, HasOneMeshOfEachKind) {
     expect_meshes(slice_of("v5p", {4, 4, 4}), 165);
     expect_meshes(slice_of("v5p", {4, 4, 8}), 1215);
     expect_meshes(slice_of("v5p", {4, 4, 8}, true), 1215);
-    // A line of 16 beside a ring of 8 is another axis.
+    // A line of 16 differs from a ring of 8.
     expect_meshes(slice_of("v5e", {8, 16, 1}), 27U * 81);
-    // Four slices are one more row. Hosts of 2x2x1, through which they are joined, do not change places with others.
+    // Four slices are one more row. Axes with hosts of 2x2x1, through which slices are joined, are
+    // not exchanged with others.
     expect_meshes(slice_of("v5p", {4, 4, 4}, false, 4), 45U * 9 * 9);
 }
 
-// 20 = 2 x 2 x 5 in any order: rows are sequences of factors, no two neighbours of one axis. Of one axis 1. Of n axes and f factors n (n - 1)^(f-1);
-// ordered factorisations of 20 into 1, 2, 3 factors: 1, 4 (2x10, 10x2, 4x5, 5x4), 3. So 3 + 4 x 6 + 3 x 12 = 63.
+// 20 = 2 x 2 x 5 in any order: rows are sequences of factors, no two neighbours of one axis. One
+// axis has 1. n axes and f factors have n (n - 1)^(f-1); ordered factorisations of 20 into 1, 2, 3
+// factors: 1, 4 (2x10, 10x2, 4x5, 5x4), 3. So 3 + 4 x 6 + 3 x 12 = 63.
 TEST(MeshSpace, SplitsAxesInEveryOrder) {
     EXPECT_EQ(MeshSpace(slice_of("v5p", {4, 4, 20}), kThree).size(), 45U * 63);
 }
 
-// Of 4x4 the rows of an axis are f, p, fp and pf. Stages along both axes are numbered x first, in the image y first: of the 3 x 3 meshes with p on
-// both, none is left out; of the 7 others 3 are images (f beside each of the others).
+// For 4x4 the rows of an axis are f, p, fp and pf. Stages along both axes are numbered x first, in
+// the image y first. None of the 3 x 3 meshes with p on both is left out; 3 of the 7 others are
+// images (f beside each of the others).
 TEST(MeshSpace, LeavesOutNoOtherRanks) {
     const IdealHardware hardware = slice_of("v5e", {4, 4, 1});
     EXPECT_EQ(MeshSpace(hardware, {{"fsdp"}, {"pipeline"}}).size(), 10U);
@@ -85,7 +90,8 @@ TEST(MeshSpace, ExchangesNothingOnAMachineWithAFault) {
     expect_meshes(hardware, 729);
 }
 
-// A list is given up when it is asked for that, some thousand rows of axes later at most, and is made when it is asked for again.
+// A list is abandoned on request, after at most about a thousand more rows of axes, and is made
+// when requested again.
 TEST(MeshSpace, ListsWhenItIsAsked) {
     const MeshSpace space(slice_of("v5p", {16, 20, 28}), kThree);
     EXPECT_FALSE(space.is_listed());
@@ -95,7 +101,7 @@ TEST(MeshSpace, ListsWhenItIsAsked) {
     EXPECT_EQ(asked, 11);
     EXPECT_FALSE(space.is_listed());
     EXPECT_TRUE(space.list([] { return false; }));
-    EXPECT_TRUE(space.list([] { return true; }));  // there is nothing left to give up
+    EXPECT_TRUE(space.list([] { return true; }));  // nothing is left to abandon
     EXPECT_EQ(space.size(), 321'489U);
 }
 

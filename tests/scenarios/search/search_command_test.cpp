@@ -1,11 +1,11 @@
-// What `podsim search` prints and writes.
+// The output of `podsim search`.
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/search_report/plan_file.h"
-#include "scenarios/yaml/yaml_tree.h"
+#include "scenarios/src/scenario/yaml_tree.h"
+#include "scenarios/src/search/plan_file.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 
@@ -40,7 +40,7 @@ TEST_F(SearchCommand, Command) {
     EXPECT_THAT(text.out, HasSubstr("Why the second takes longer: its critical path"));
 }
 
-// Tokens and chips are the same in all, so that steps alone count.
+// Tokens and chips are the same in all, so only steps count.
 TEST_F(SearchCommand, SaysWhatLiesWithinTheErrorOfADifference) {
     const std::string file = write(kGood);
     const std::vector<std::string> args{
@@ -61,16 +61,17 @@ TEST_F(SearchCommand, SaysWhatLiesWithinTheErrorOfADifference) {
     }
     EXPECT_EQ(within, 2U);
     EXPECT_THAT(podsim(args).out,
-                HasSubstr(fmt::format("Of the 3 above, {} lie within 6.4 % of the best", within)));
+                HasSubstr(fmt::format("{} of the 3 above lie within 6.4 % of the best", within)));
     const Outcome alone =
         podsim({"search", file, "--vary", "training.remat=none,full", "--no-explain"});
     EXPECT_THAT(alone.out, HasSubstr("None of the others above lies within 6.4 % of the best, the "
                                      "error of a difference (80 % of 101 published pairs).\n"));
-    // Published steps say nothing of another profile.
+    // Published steps do not apply to another profile.
     EXPECT_FALSE(best_of({"--set", "hardware.profile=ideal"})[0].contains("within_ratio_error"));
 }
 
-// What is printed of the best makes the file that scenario: beside a mapping of sizes, too, which is no mapping of axes.
+// The printed settings of the best turn the file into that scenario, even beside a mapping of
+// sizes, which does not map axes.
 TEST_F(SearchCommand, SaysAllThatARunOfThePlanNeeds) {
     const auto best_runs = [&](const std::string& text, const std::vector<std::string>& over,
                                const std::string& besides) {
@@ -107,14 +108,15 @@ TEST_F(SearchCommand, SaysAllThatARunOfThePlanNeeds) {
               "out, or write a shape\n");
 }
 
-// A decode step cannot split its one token; what it can split is the cache.
+// A decode step cannot split its one token, but it can split the cache.
 TEST_F(SearchCommand, GoesOverAxesThatTheStepCanUse) {
     const std::string decode =
         "hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-70b, layers: 4}\n"
         "inference: {step: decode, batch: 32, context: 8192, weights: int8, kv_cache: int8}\n";
     const Outcome text = podsim({"search", write(decode), "--no-explain"});
     EXPECT_EQ(text.status, 0) << text.err;
-    // 9 rows of an axis of 4, two of which are 45 in any order; remat and ring steps are of training.
+    // 9 rows of an axis of 4, two of which are 45 in any order; remat and ring steps belong
+    // to training.
     EXPECT_THAT(text.out, HasSubstr("90 candidates: 0 refused, "));
     EXPECT_THAT(text.out, HasSubstr("overlap.prefetch_layers=1"));
     EXPECT_THAT(text.out, HasSubstr("cache: "));
@@ -129,7 +131,7 @@ TEST_F(SearchCommand, GoesOverAxesThatTheStepCanUse) {
     EXPECT_THAT(prefill.out, HasSubstr("context: "));
 }
 
-// What a scenario expects of its own plan says nothing of another.
+// Expectations of the scenario's own plan do not apply to another.
 TEST_F(SearchCommand, WritesPlansWithoutWhatWasExpected) {
     const std::string file = write(std::string(kSmallDense) +
                                    "mesh: {tensor: 8, context: 2}\nexpect: {step_time: {within: 1 "
@@ -143,7 +145,7 @@ TEST_F(SearchCommand, WritesPlansWithoutWhatWasExpected) {
     EXPECT_EQ(podsim({"run", path("best.yaml")}).status, 0);
 }
 
-// From the folder that is written to, though its name is empty.
+// Paths become relative to the output folder, even if its name is empty.
 TEST_F(SearchCommand, MovesRelativePathsToTheFolderOfThePlan) {
     const std::filesystem::path here = std::filesystem::current_path();
     const YamlNode tree = parse_yaml("model: {hf_config: hf/config.json}\n", "s.yaml");

@@ -1,4 +1,4 @@
-// A search that is ended early says what it has found, and what it may lack.
+// A search that ends early reports what it has found, and how much better another plan may be.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/commands/answer_search.h"
-#include "scenarios/search/plan_work.h"
-#include "scenarios/search_report/search_report.h"
+#include "scenarios/src/cli/answer_search.h"
+#include "scenarios/src/search/plan_work.h"
+#include "scenarios/src/search/search_report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 using SearchEnd = CommandTest;
 
-// Ended at once it has nothing; later what was found, and what may be missing.
+// A search that ends at once has nothing; later it has the plans so far, and the possible gap.
 TEST_F(SearchEnd, EndsEarlyWithWhatIsLeft) {
     const SearchSpace space(
         write(kSmallDense), {},
@@ -45,7 +45,8 @@ TEST_F(SearchEnd, EndsEarlyWithWhatIsLeft) {
               found.best.front().step_time.seconds());
 }
 
-// Bounding ended after some plans: the best of those, and how much better another may be by the FLOPs of its step.
+// Bounding ends after some plans: the search returns the best of those, and how much better another
+// may be by the FLOPs of its step.
 TEST_F(SearchEnd, TriesWhatIsBoundedByThen) {
     const SearchSpace space(write(kSmallDense), {}, {.over = {"mesh"}});
     const SearchResult all = search(space, {.jobs = 1});
@@ -58,7 +59,7 @@ TEST_F(SearchEnd, TriesWhatIsBoundedByThen) {
     EXPECT_EQ(found.not_looked_at, found.not_bounded);
     EXPECT_EQ(sum_of(found) + found.not_bounded, found.enumerated);
     ASSERT_FALSE(found.best.empty());
-    // Those of the largest axes are bounded first, among them the best.
+    // Plans with the largest axes are bounded first, including the best.
     EXPECT_EQ(found.best.front().step_time, all.best.front().step_time);
     const FoundPlan& best = found.best.front();
     EXPECT_DOUBLE_EQ(found.gap, best.step_time.seconds() / least_time(best.facts).seconds() - 1);
@@ -72,7 +73,8 @@ TEST_F(SearchEnd, TriesWhatIsBoundedByThen) {
     EXPECT_EQ(all.not_bounded, 0U);
 }
 
-// What the plans that were found prove useless is counted as pruned though its turn never came; the rest is what is open.
+// Plans that the found ones rule out count as pruned although they were never reached; the rest
+// is open.
 TEST_F(SearchEnd, CountsWhatIsProvenThoughItsTurnNeverCame) {
     const SearchSpace space(
         write(kSmallDense), {},
@@ -108,7 +110,7 @@ TEST_F(SearchEnd, CountsWhatIsProvenThoughItsTurnNeverCame) {
     EXPECT_EQ(found.best.front().step_time, all.best.front().step_time);
 }
 
-/// Is asked to stop while the search says how far it is.
+/// Asks to stop while the search reports its progress.
 class StoppingWatch final : public Watch {
 public:
     explicit StoppingWatch(Phase phase) : phase_(phase) {}
@@ -123,7 +125,8 @@ private:
     std::atomic<int> heard_ = 0;
 };
 
-// As Ctrl-C does it: what was found is not lost, neither while candidates are simulated nor while the best are looked at again.
+// A stop like Ctrl-C loses no results, neither while candidates are simulated nor while the best
+// are examined again.
 TEST_F(SearchEnd, KeepsWhatItHasFoundWhenItIsStopped) {
     const SearchSpace space(
         write(kSmallDense), {},
@@ -145,7 +148,7 @@ TEST_F(SearchEnd, KeepsWhatItHasFoundWhenItIsStopped) {
     EXPECT_FALSE(answer.runners_up.has_value());
 }
 
-/// Works by itself, and counts what it is given once the watch has been asked to stop.
+/// Works by itself, and counts the work it receives after the watch was asked to stop.
 class CountingCrew final : public Crew {
 public:
     CountingCrew(const SearchSpace& space, Watch& watch) : watch_(watch), work_(space, &watch) {}
@@ -168,7 +171,8 @@ private:
     PlanWork work_;
 };
 
-// A caller whose `stop` never holds, as one that only ends its watch: of what is then begun the first ends the search.
+// The caller's `stop` never holds; it only ends its watch. The first run that then begins ends
+// the search.
 TEST_F(SearchEnd, TriesNothingMoreOnceARunWasStopped) {
     const SearchSpace space(write(kSmallDense), {}, {.over = {"mesh", "remat"}});
     StoppingWatch early(Phase::searching);
@@ -179,7 +183,7 @@ TEST_F(SearchEnd, TriesNothingMoreOnceARunWasStopped) {
     EXPECT_EQ(crew.begun_after_stop, 1);
 }
 
-// So does what bounds, in the midst of a class.
+// Bounding also ends, in the middle of a class.
 TEST_F(SearchEnd, BoundsNothingMoreOnceItWasStopped) {
     const SearchSpace space(write(kSmallDense), {}, {.over = {"mesh"}});
     StoppingWatch early(Phase::bounding);
@@ -190,7 +194,8 @@ TEST_F(SearchEnd, BoundsNothingMoreOnceItWasStopped) {
     EXPECT_THROW(static_cast<void>(search(space, {.jobs = 1, .watch = &early})), Stopped);
 }
 
-// A millisecond is over when the first plans are bounded and one has been simulated: what was found by then is the answer, and no failure.
+// A millisecond has passed when the first plans are bounded and one is simulated: the plans found
+// by then are the answer, not a failure.
 TEST_F(SearchEnd, EndsInTime) {
     const std::string file = write(kSmallDense);
     const std::vector<std::string> args{"search", file, "--over", "mesh,remat", "--jobs", "1"};

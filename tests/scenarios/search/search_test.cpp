@@ -1,14 +1,14 @@
-// A search finds what trying everything finds, and says so whatever the number of threads.
-#include "scenarios/search/search.h"
+// A search finds the same as an exhaustive one, for any number of threads.
+#include "scenarios/src/search/search.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <random>
 
-#include "scenarios/load/load.h"
-#include "scenarios/search_report/search_report.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/search/search_report.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 
@@ -26,14 +26,15 @@ protected:
             EXPECT_EQ(one[i].peak, other[i].peak);
         }
     }
-    /// And says so whatever the number of threads. What trying everything comes to.
+    /// Expects a pruned search to find the same with any number of threads. Returns the
+    /// exhaustive result.
     static SearchResult expect_what_trying_everything_finds(const SearchSpace& space) {
         SearchResult all = search(space, {.jobs = 2, .prunes = false});
         const SearchResult found = search(space, {.jobs = 2});
         EXPECT_LE(found.simulated, all.simulated);
         EXPECT_EQ(sum_of(all), all.enumerated);
         EXPECT_EQ(sum_of(found), all.enumerated);
-        // What cannot be a scenario is no plan, whatever its bound.
+        // A candidate that is no valid scenario is not a plan, whatever its bound.
         EXPECT_EQ(found.refused, all.refused);
         EXPECT_LE(found.unfit, all.unfit);
         EXPECT_GE(found.pruned, found.pruned_while_simulated);
@@ -55,8 +56,8 @@ struct Space {
     std::vector<std::string> vary;
 };
 
-// Dense and with experts, rings and lines, several slices, a machine with a fault, memory that is too small for some, or tight for the best, of which
-// some wait at the host.
+// Dense models and experts, rings and lines, several slices, a faulty machine; memory that is too
+// small for some plans, or tight for the best, some of which offload to the host.
 const std::vector<Space> kSpaces{
     {kSmallDense, {"mesh"}, {"training.remat=none,full", "overlap.prefetch_layers=1,2"}},
     {"hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 3}\n"
@@ -96,7 +97,7 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
                                 {.over = kSpaces[i].over, .vary = kSpaces[i].vary});
         const SearchResult all = expect_what_trying_everything_finds(space);
         EXPECT_GT(all.simulated, 15U);
-        // Not even when everything is tried are plans beyond the deadline among the answers.
+        // Even an exhaustive search has no plans beyond the deadline among its answers.
         EXPECT_EQ(all.pruned > 0, i == 3);
         EXPECT_EQ(all.pruned_while_simulated, 0U);
         // Tensor across the slices has no ring steps.
@@ -111,7 +112,8 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFinds) {
     }
 }
 
-// Small slices, tori and lines; dense models and those with experts; batches that fit and that do not; whatever varies.
+// Small slices, tori and lines; dense models and those with experts; batches that fit or do not;
+// all keys vary.
 TEST_F(SearchTest, FindsWhatTryingEverythingFindsInRandomSpaces) {
     std::mt19937_64 random(20261125);
     const auto one_of = [&](const std::vector<std::string>& texts) {
@@ -120,7 +122,7 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFindsInRandomSpaces) {
     std::uint64_t left_out = 0;
     for (int round = 0; round < 10; ++round) {
         const bool v5e = random() % 3 == 0;
-        // Of v4p slices below 4x4x4 no axis wraps.
+        // v4p slices below 4x4x4 have no wrapped axis.
         const bool v4p = !v5e && round % 2 == 1;
         const std::string text = fmt::format(
             "hardware: {{chip: {}, slice: {}}}\nmodel: {{base: {}, layers: {}}}\n"
@@ -145,7 +147,7 @@ TEST_F(SearchTest, FindsWhatTryingEverythingFindsInRandomSpaces) {
     EXPECT_GT(left_out, 500U);
 }
 
-// The best is what is said of it: its scenario has that step time.
+// The best agrees with its report: its scenario has that step time.
 TEST_F(SearchTest, SaysWhatItsPlansTake) {
     const std::string file = write(kSpaces[0].text);
     const SearchSpace space(file, {}, {.over = {"mesh"}, .vary = kSpaces[0].vary});
@@ -163,7 +165,7 @@ TEST_F(SearchTest, SaysWhatItsPlansTake) {
     }
 }
 
-// Which slices an axis spans decides whether a plan can run, and how: meshes of equal sizes are not alike.
+// The slices that an axis spans decide if a plan can run, and how: meshes of equal sizes differ.
 TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
     const std::string file = write(
         "hardware: {chip: v5p, slice: 2x2x1, slices: 2}\n"
@@ -186,12 +188,14 @@ TEST_F(SearchTest, TellsMeshesApartByTheirSlices) {
                                          "ring "
                                          "steps");
     ASSERT_NE(reason, all.refused.end());
-    // Four axes: 4 rows of 2 chips, two of which are 10 in any order, and 4 of slices; tensor spans these in a quarter of the meshes.
+    // Four axes: 4 rows of 2 chips, two of which are 10 in any order, and 4 of slices; tensor spans
+    // the slices in a quarter of the meshes.
     EXPECT_EQ(all.enumerated, 40U);
     EXPECT_EQ(reason->second, 10U);
 }
 
-// How collectives along an axis overlap says nothing where it has one member: such plans take the same to the picosecond, and are tried once.
+// The overlap of collectives along an axis of one member has no effect: such plans take the same
+// time to the picosecond, and are tried once.
 TEST_F(SearchTest, TriesPlansThatAreTheSameOnce) {
     const SearchSpace space(
         write("hardware: {chip: v5e, slice: 4x4}\nmodel: {base: llama-3-8b, layers: 2}\n"
@@ -229,7 +233,7 @@ TEST_F(SearchTest, TriesPlansThatAreTheSameOnce) {
     EXPECT_EQ(search(space, {.jobs = 2}).enumerated, plans);
 }
 
-// Where one of two values cannot be, the other is no repeat of it.
+// If one of two values is invalid, the other does not repeat it.
 TEST_F(SearchTest, TriesThePlanThatAWrongValueStandsBefore) {
     const SearchSpace space(
         write("hardware: {chip: v5e, slice: 2x2}\nmodel: {base: gemma-2b, layers: 1}\n"

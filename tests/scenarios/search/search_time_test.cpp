@@ -1,4 +1,4 @@
-// A search ends when it is asked to, however large its space is, and holds no more of it than it may.
+// A search ends on request, in a space of any size, and limits the number of plans that it holds.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/commands/answer_search.h"
-#include "scenarios/search_report/search_report.h"
-#include "scenarios/watch/time_limit.h"
+#include "scenarios/src/base/time_limit.h"
+#include "scenarios/src/cli/answer_search.h"
+#include "scenarios/src/search/search_report.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 
@@ -19,12 +19,12 @@ namespace {
 using ::testing::HasSubstr;
 using SearchTime = CommandTest;
 
-/// A step of two layers on a pod: its meshes are many, its simulation is short.
+/// A step of two layers on a pod: many meshes, a short simulation.
 constexpr const char* kPod =
     "hardware: {chip: v5p, slice: 16x20x28}\nmodel: {base: llama-3-8b, layers: 2}\n"
     "batch: {tokens: 35Mi, sequence: 4096}\n";  // a sequence for each chip
 
-// By a clock that the test moves.
+// The test moves the clock.
 TEST(TimeLimitTest, EndsWithTheTimeOnceSomethingIsFound) {
     double now = 1000;
     TimeLimit limit(nullptr, sim::Seconds(3), [&] { return now; });
@@ -35,7 +35,7 @@ TEST(TimeLimitTest, EndsWithTheTimeOnceSomethingIsFound) {
     now = 1003.1;
     EXPECT_FALSE(limit.is_over());
     EXPECT_NO_THROW(limit.tell({.phase = Phase::bounding, .share = 0.5}));
-    // Without a plan it waits for one no longer than half a second.
+    // Without a plan it waits for one, but at most half a second.
     now = 1003.6;
     EXPECT_TRUE(limit.is_over());
     EXPECT_THROW(limit.tell({.phase = Phase::bounding, .share = 0.5}), Stopped);
@@ -50,7 +50,7 @@ TEST(TimeLimitTest, EndsWithTheTimeOnceSomethingIsFound) {
     EXPECT_THROW(found.tell({.phase = Phase::searching, .share = 0.5}), Stopped);
 }
 
-/// Some of 10^9 plans, by what varies beside the meshes of a pod, 321,489.
+/// About 10^9 plans, from values beside the 321,489 meshes of a pod.
 SearchRequest billion() {
     std::string tokens;
     for (int i = 1; i <= 80; ++i) {
@@ -59,7 +59,8 @@ SearchRequest billion() {
     return {.over = {"mesh", "remat", "prefetch", "overlap"}, .vary = {"batch.tokens=" + tokens}};
 }
 
-// No settings are read that nobody comes to, no plans are counted one by one, and no class of meshes is bounded to its end.
+// Settings are read only when reached, plans are not counted one by one, and no class of meshes is
+// bounded to its end.
 TEST_F(SearchTime, EndsWithinSomePlansOfTenToTheNine) {
     const SearchSpace space(write(kPod), {}, billion());
     ASSERT_GE(space.settings(), 3500U);
@@ -69,19 +70,21 @@ TEST_F(SearchTime, EndsWithinSomePlansOfTenToTheNine) {
     EXPECT_GT(found.enumerated, 1'000'000'000U);
     EXPECT_FALSE(found.complete);
     EXPECT_GT(found.not_bounded, 0U);
-    // One is asked for each plan that is bounded, but the first pieces, before there is one to try.
+    // There is one request for each bounded plan, except in the first batches, before there is a
+    // plan to try.
     EXPECT_LT(found.enumerated - found.not_bounded, 50'000U);
     EXPECT_EQ(sum_of(found) + found.not_looked_at, found.enumerated);
     ASSERT_FALSE(found.best.empty());
     EXPECT_GT(found.gap, 0);
 }
 
-// As Ctrl-C does it, wherever the search is: of what varies without other FLOPs one plan is enough to say how much better another may be.
+// A stop like Ctrl-C, at any point: if the varied values do not change the FLOPs, one plan suffices
+// to say how much better another may be.
 TEST_F(SearchTime, HasTheOwnPlanAndItsGapWhereverItIsStopped) {
     const SearchSpace space(write(kPod), {}, {.over = {"mesh", "remat", "prefetch", "weights"}});
     for (const int plans : {0, 1, 30}) {
         int heard = 0;
-        /// Is asked to stop once so many plans are bounded.
+        /// Asks to stop after `plans` bounded plans.
         class Ends final : public Watch {
         public:
             Ends(int& heard, int plans) : heard_(heard), plans_(plans) {}
@@ -111,7 +114,7 @@ TEST_F(SearchTime, HasTheOwnPlanAndItsGapWhereverItIsStopped) {
     }
 }
 
-// The meshes of machines that nobody came to are not listed.
+// Meshes of machines that are never reached are not listed.
 TEST_F(SearchTime, ListsTheMeshesOfAMachineWhenItsTurnComes) {
     const SearchSpace space(write(kPod), {}, {.over = {"mesh", "slice"}});
     int asked = 0;
@@ -140,7 +143,8 @@ std::vector<std::pair<std::uint64_t, std::int64_t>> places_of(const std::vector<
     return places;
 }
 
-// In rounds: what is proven useless is forgotten, and the answers are the same, for any number of threads.
+// In rounds: plans that are ruled out are forgotten, and the answers are the same, for any number
+// of threads.
 TEST_F(SearchTime, FindsTheSameWhereItMayHoldLess) {
     for (const std::string form : {"blocking,two-way", "two-way"}) {
         const SearchSpace space(
@@ -165,7 +169,7 @@ TEST_F(SearchTime, FindsTheSameWhereItMayHoldLess) {
     }
 }
 
-// A floor of every plan, whatever is searched for: of what was simulated none takes less.
+// The floor of every plan, for any objective: no simulated plan takes less.
 TEST_F(SearchTime, NoPlanTakesLessThanItsFlops) {
     const std::vector<std::pair<const char*, SearchRequest>> spaces{
         {kSmallDense, {.over = {"mesh"}, .vary = {"hardware.slice=2x2x2,2x2x4"}}},
@@ -191,7 +195,7 @@ TEST_F(SearchTime, NoPlanTakesLessThanItsFlops) {
     }
 }
 
-// What the file varies and the command line does not is said, at its place.
+// Keys that the file varies but the command line does not are reported at their positions.
 TEST_F(SearchTime, SaysWhatOfTheSectionItLeavesOut) {
     const std::string file = write(std::string(kSmallDense) +
                                    "search:\n  over: [mesh, remat]\n"

@@ -1,8 +1,8 @@
-// What a search refuses, and where it says that it stands.
+// Refusals of a search, with the positions in their messages.
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/space/search_spec.h"
+#include "scenarios/src/search/search_spec.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
@@ -62,7 +62,7 @@ TEST_F(SearchUsage, RefusesWhatItCannotSearch) {
            "leave mesh out of --over, or do not vary it");
 }
 
-// `mesh: auto` is a question, which a run does not answer.
+// `mesh: auto` is a question that a run does not answer.
 TEST_F(SearchUsage, FindsTheMeshThatIsAuto) {
     const std::string file = write(
         "hardware: {chip: v5p, slice: 2x2x4}\n"
@@ -105,7 +105,7 @@ TEST_F(SearchUsage, HelpAndDocumentHaveTheUsualValues) {
                                 "mesh, prefetch."));
 }
 
-// As the section says it, at its line; or as the option that says it in its place.
+// A refusal has the words and the line of the section, or those of the option that replaces it.
 TEST_F(SearchUsage, SaysWhereItWasAsked) {
     const std::string step =
         "hardware: {chip: v5p, slice: 2x2x4}\nmodel: llama-3-8b\n"
@@ -134,7 +134,7 @@ TEST_F(SearchUsage, SaysWhereItWasAsked) {
     expect_refused(step + "search: {over: meshes}\n",
                    "s.yaml:4:16: unknown search.over 'meshes'; did you mean 'mesh'? allowed: mesh, "
                    "slice, remat, prefetch, overlap, weights, schedule, microbatches");
-    // The parser finds nothing where the next entry begins: the list says where to look.
+    // The parser has no position for an empty entry: the list gives it.
     expect_refused(step + "search:\n  over:\n    - mesh\n    -\n    - remat\n",
                    "s.yaml:6:5: an entry of 'search.over' is nothing; write over: [mesh, remat]");
     expect_refused(step + "search: {over: [mesh, {a: 1}]}\n",
@@ -175,7 +175,8 @@ TEST_F(SearchUsage, SaysWhereItWasAsked) {
            {"--over", "mesh", "--set", "hardware.slice=16x16x16"});
 }
 
-// Of candidates the first thing that is wrong, where it stands; of all of them alike what a run says.
+// If some candidates are refused, each message has the first error at its position; if all are, the
+// search fails with the error of a run.
 TEST_F(SearchUsage, SaysWhereCandidatesAreRefused) {
     const std::string file = write(
         "hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 2}\n"

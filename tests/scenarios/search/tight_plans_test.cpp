@@ -1,8 +1,9 @@
-// A plan within the account's own uncertainty of the capacity counts as fitting, with a mark; what is proven of others stays right.
+// A plan within the account's own uncertainty of the capacity counts as fitting, with a mark;
+// proofs about other plans stay valid.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/search/answers.h"
+#include "scenarios/src/search/answers.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -13,7 +14,8 @@ using ::testing::Not;
 
 class TightPlans : public CommandTest {
 protected:
-    /// A chip with so many bytes; nothing is gathered ahead, so that a plan holds the same however many there are.
+    /// Writes a scenario with that capacity in bytes. Nothing is gathered ahead, so a plan holds
+    /// the same at any capacity.
     [[nodiscard]] std::string scenario_with(double capacity) const {
         return write(fmt::format(
             "hardware: {{chip: {{base: v5e, hbm_capacity: {:.0f} B, hbm_reserved: 0 B}}, slice: "
@@ -32,7 +34,7 @@ protected:
         more.insert(more.end(), {"--json", "-"});
         return nlohmann::json::parse(search(capacity, more).out);
     }
-    /// The peak of the faster plan, which keeps all, on a chip that has room.
+    /// Returns the peak of the faster plan, which keeps all, on a chip with room.
     [[nodiscard]] double peak() const {
         const auto best = found(1e12)["best"];
         EXPECT_EQ(best[0]["set"][0], "training.remat=none");
@@ -41,7 +43,7 @@ protected:
     }
 };
 
-// The account is true to 5 % of the capacity (explain/memory.h), above and below.
+// The account is accurate to 5 % of the capacity (simulate/memory.h), above and below.
 TEST_F(TightPlans, CountWithAMark) {
     const double held = peak();
     for (const auto& [times, fits, tight] : {std::tuple{1.06, false, false},
@@ -57,7 +59,7 @@ TEST_F(TightPlans, CountWithAMark) {
         const std::string mark = fmt::format("tight {:.0f} %", 100 * times);
         EXPECT_EQ(search(held / times).out.find(mark) != std::string::npos, tight);
     }
-    // Who asks for room has it by the account.
+    // A requested margin, even of 0 %, applies to the account as it stands.
     const std::vector<std::string> none{"--set", "search.memory_margin=0 %"};
     EXPECT_EQ(found(held / 1.04, none)["best"].size(), 1U);
     EXPECT_EQ(found(held / 0.96, none)["best"].size(), 2U);
@@ -85,13 +87,13 @@ TEST_F(TightPlans, AreMarkedWhereverTheyAreSaid) {
         marked += read.contains("tight") ? 1 : 0;
     }
     EXPECT_EQ(marked, 1U);
-    // It is read again as it was written.
+    // The record is read back as written.
     EXPECT_EQ(search(peak() / 1.04, {"--jsonl", path("record"), "--json", "-"}).out,
               search(peak() / 1.04, {"--json", "-"}).out);
 }
 
-// A plan that fits for sure comes before a tight one that is as good, wherever they stand in the space; and no bound proves away a plan that may
-// win such a tie.
+// A plan that surely fits precedes a tight one that is equally good, wherever they are in the
+// space. No bound rules out a plan that may win such a tie.
 TEST_F(TightPlans, LoseTies) {
     SearchSpec spec;
     Answers answers(spec);
@@ -102,7 +104,8 @@ TEST_F(TightPlans, LoseTies) {
         answers.add({{}, facts(50), sim::Time{1000}, 101, place});
     }
     EXPECT_TRUE(answers.best().front().tight());
-    // It is first, and no worse in anything that the front compares; yet the next may be the second best.
+    // It is first, and no worse in anything that the front compares; yet the next may be the
+    // second best.
     answers.add({{}, facts(40), sim::Time{1000}, 40, 50});
     EXPECT_EQ(answers.best().front().place, 50U);
     const Candidate last{.bound = sim::Time{1000}, .mesh = 99};

@@ -1,5 +1,5 @@
-// A search that goes on from a record, and one that shards have done, say what one search says.
-#include "scenarios/search/trial_record.h"
+// A search that resumes from a record, and one done by shards, give the answer of one search.
+#include "scenarios/src/search/trial_record.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <set>
 
-#include "scenarios/text/checked_line.h"
+#include "scenarios/src/base/checked_line.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
 
@@ -25,7 +25,7 @@ protected:
             "hardware: {chip: v5p, slice: 2x2x4}\nmodel: {base: llama-3-8b, layers: 16}\n"
             "batch: {tokens: 64Ki, sequence: 4096}\n");
     }
-    /// The command over meshes and two remats, the results alone to standard output.
+    /// Runs the command over meshes and two remats, with only the results on standard output.
     [[nodiscard]] Outcome search(const Texts& more = {}) const {
         Texts args{"search", path("s.yaml"),
                    "--over", "mesh",
@@ -51,7 +51,7 @@ protected:
     }
 };
 
-// One thread, so that what is simulated is no more than what is counted: a line for each.
+// One thread, so that no more is simulated than is counted: one line each.
 TEST_F(TrialRecordTest, GoesOnFromWhereItWasKilled) {
     const Outcome plain = search({"--jobs", "1"});
     ASSERT_EQ(plain.status, 0) << plain.err;
@@ -65,12 +65,13 @@ TEST_F(TrialRecordTest, GoesOnFromWhereItWasKilled) {
     const std::size_t cut = whole.find('\n', whole.size() / 2) + 1;
     std::ofstream(path("r"), std::ios::binary) << whole.substr(0, cut + 20);
     EXPECT_EQ(search({"--jobs", "1", "--jsonl", path("r")}).out, plain.out);
-    EXPECT_EQ(text("r"), whole);  // what was cut off is simulated again, and nothing else
+    EXPECT_EQ(text("r"), whole);  // only the truncated line is simulated again
     EXPECT_EQ(search({"--jobs", "1", "--jsonl", path("r")}).out, plain.out);
     EXPECT_EQ(text("r"), whole);
 }
 
-// What a record says is taken for what came of a candidate: with the best's time doubled there it is the best no more.
+// The record is taken as the result of a candidate: with its time doubled there, the best is no
+// longer the best.
 TEST_F(TrialRecordTest, IsBelieved) {
     const auto best = nlohmann::json::parse(search({"--jsonl", path("r")}).out)["best"][0];
     std::ofstream changed(path("changed"), std::ios::binary);
@@ -87,7 +88,7 @@ TEST_F(TrialRecordTest, IsBelieved) {
     EXPECT_NE(other["set"], best["set"]);
 }
 
-// A simulated step below its bound would put all in doubt that was proven by bounds.
+// A simulated step below its bound would invalidate all proofs by bounds.
 TEST_F(TrialRecordTest, HoldsStepsToTheirBounds) {
     const auto best = nlohmann::json::parse(search({"--jsonl", path("r")}).out)["best"][0];
     std::ofstream changed(path("changed"), std::ios::binary);
@@ -134,14 +135,15 @@ TEST_F(TrialRecordTest, ShardsFindTogetherWhatOneFinds) {
     EXPECT_EQ(places.size(), simulated);  // none is simulated by two
     EXPECT_GT(lines("0").size() * lines("1").size() * lines("2").size(), 0U);
     EXPECT_EQ(search(all).out, plain);
-    // Nothing is left to simulate of what decides the answer, but for runs that were ended with less proven than is now asked.
+    // Nothing that decides the answer is left to simulate, except runs that ended with a weaker
+    // proof than is now needed.
     EXPECT_EQ(search(Texts{"--read", path("0"), "--jsonl", path("rest")}).out, plain);
     for (const std::string& line : lines("rest")) {
         EXPECT_FALSE(lines("0").contains(line)) << line;
     }
 }
 
-// More shards than candidates: one that has nothing of its own has done its part.
+// With more shards than candidates, a shard without any is done.
 TEST_F(TrialRecordTest, AShardMayHaveNothingToDo) {
     const Outcome outcome =
         search({"--no-explain", "--shard", "999/1000", "--jsonl", path("last")});
@@ -151,7 +153,7 @@ TEST_F(TrialRecordTest, AShardMayHaveNothingToDo) {
     EXPECT_EQ(text("last"), "");
 }
 
-// Of another kind than what a search writes, in lines that are not checked: no number is rounded.
+// Lines without a check, of another kind than a search writes: no number is rounded.
 TEST_F(TrialRecordTest, RefusesOtherKinds) {
     ASSERT_EQ(search({"--no-explain", "--jobs", "1", "--jsonl", path("r")}).status, 0);
     const std::string all = small_sweep::unchecked(text("r"));

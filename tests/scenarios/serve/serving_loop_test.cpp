@@ -1,11 +1,12 @@
-// Runs small enough to be followed by hand: when each request is taken, answered and done, to the picosecond.
-#include "scenarios/serve/serving_loop.h"
+// Runs small enough to follow by hand: admission, first token and end of each request, to
+// the picosecond.
+#include "scenarios/src/serve/serving_loop.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "scenarios/serve_report/load_verdict.h"
+#include "scenarios/src/serve/summary.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
@@ -42,8 +43,8 @@ void take_slow_decodes(LinearStepTimes& times) {
     times.cached = 1;
 }
 
-/// A prompt of 5 at 2 us a token: 10 us. Then tokens 2, 3 and 4 of the answer: steps of 100 + cached, which is 5, 6, 7.
-/// The host takes 3 us before each of the four steps.
+/// A prompt of 5 at 2 us a token: 10 us. Then tokens 2, 3 and 4 of the answer: steps of
+/// 100 + cached, which is 5, 6, 7. The host takes 3 us before each of the four steps.
 TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     LinearStepTimes times;
     take_slow_decodes(times);
@@ -60,8 +61,9 @@ TEST(ServingLoop, one_request_takes_its_prefill_and_its_decode_steps) {
     EXPECT_TRUE(times.asked[0].prompts.at(0).ends);
 }
 
-/// The same with a host that prepares a step in 106 us while the device works: nobody knew of the request while that worked, so the prefill
-/// waits for it; then the longer of the two, 106, 106, 107. A request that comes meanwhile is known: its prefill of 10 us takes 106.
+/// The same with a host that prepares a step in 106 us while the device works. The request was
+/// unknown during the previous step, so the prefill waits for the host; then the longer of the two,
+/// 106, 106, 107. A request that arrives meanwhile is known: its prefill of 10 us takes 106.
 TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
     LinearStepTimes times;
     take_slow_decodes(times);
@@ -78,7 +80,7 @@ TEST(ServingLoop, a_host_beside_the_device_counts_where_it_is_slower) {
     EXPECT_THAT(ends(result), ElementsAre(us(7 + 116), us(7 + 116 + 106), us(400 + 116)));
 }
 
-/// An answer of one token is its prefill alone.
+/// An answer of one token is only its prefill.
 TEST(ServingLoop, an_answer_of_one_token_needs_no_decode_step) {
     LinearStepTimes times;
     times.prompt = 2;
@@ -90,7 +92,7 @@ TEST(ServingLoop, an_answer_of_one_token_needs_no_decode_step) {
     }
 }
 
-/// Each takes 10 + 3 x 7 = 31 us. The second, which comes at 5, waits for the first's slot.
+/// Each takes 10 + 3 x 7 = 31 us. The second, which arrives at 5, waits for the first's slot.
 TEST(ServingLoop, two_requests_share_one_slot_one_after_the_other) {
     LinearStepTimes times;
     times.prompt = 1;
@@ -100,15 +102,16 @@ TEST(ServingLoop, two_requests_share_one_slot_one_after_the_other) {
     EXPECT_THAT(firsts(result), ElementsAre(us(10), us(41)));
     EXPECT_THAT(ends(result), ElementsAre(us(31), us(62)));
     EXPECT_EQ(result.queue.most, 1);
-    // Waits from 5 to 31 of 62.
+    // It waits from 5 to 31 of 62.
     EXPECT_DOUBLE_EQ(result.queue.mean, 26.0 / 62.0);
     EXPECT_DOUBLE_EQ(result.mean_in_system, (31.0 + 57.0) / 62.0);
     EXPECT_TRUE(result.little.equal);
     EXPECT_NEAR(result.little.sojourns_s, 88e-6, 1e-18);
 }
 
-/// Continuous, two slots. 0: A's prefill, to 10. B came at 5, so its prefill goes before A's decode: to 20. Both decode
-/// in steps of 7 + 7: A, with three more tokens, at 34, 48, 62; B, with one more, at 34; A alone takes 7: 41 and 48.
+/// Continuous, two slots. 0: A's prefill, to 10. B arrived at 5, so its prefill precedes A's
+/// decode: to 20. Both decode in steps of 7 + 7: A, with three more tokens, at 34, 48, 62; B, with
+/// one more, at 34; A alone takes 7: 41 and 48.
 TEST(ServingLoop, continuous_batching_puts_a_prefill_before_the_next_decode_step) {
     LinearStepTimes times;
     times.prompt = 1;
@@ -120,15 +123,17 @@ TEST(ServingLoop, continuous_batching_puts_a_prefill_before_the_next_decode_step
     EXPECT_THAT(ends(result), ElementsAre(us(48), us(34)));
     EXPECT_THAT(result.gaps, ElementsAre(us(24), us(14), us(7), us(7)));
 
-    // With a decode step between prefills A makes its second token first, at 17, and B comes to 27.
+    // With a decode step between prefills A makes its second token first, at 17, and B's first is
+    // at 27.
     spec.batching.interleave = 1;
     result = by_hand::serve(spec, times);
     EXPECT_THAT(firsts(result), ElementsAre(us(10), us(27)));
     EXPECT_THAT(ends(result), ElementsAre(us(27 + 14 + 7), us(27 + 14)));
 }
 
-/// Static, two slots: A and B come together, C during their batch. Prefill of 10 + 10 tokens to 20; both decode to 34,
-/// where B ends; its row stays, so A's steps go on at 14: 48, 62. Only then C: 72, 79.
+/// Static, two slots: A and B arrive together, C during their batch. Prefill of 10 + 10 tokens to
+/// 20. Both decode to 34, when B ends; its row stays, so A's steps continue at 14: 48, 62. Only
+/// then C: 72, 79.
 TEST(ServingLoop, a_static_batch_runs_to_the_end_of_its_longest) {
     LinearStepTimes times;
     times.prompt = 1;
@@ -141,9 +146,9 @@ TEST(ServingLoop, a_static_batch_runs_to_the_end_of_its_longest) {
     EXPECT_THAT(ends(result), ElementsAre(us(62), us(34), us(79)));
 }
 
-/// vLLM, a budget of 8 tokens a step. A's prompt of 10: 8, then 2. B's prompt of 9 gets the 6 that are left of the second
-/// step; the third decodes A (1) and ends B's last 3; the fourth decodes both. A step takes 100 us and 1 us a prompt
-/// token: 108, 108 + 108 = 216, 216 + 103 = 319, 419.
+/// vLLM, a budget of 8 tokens a step. A's prompt of 10: 8, then 2. B's prompt of 9 gets the
+/// remaining 6 of the second step; the third decodes A (1) and ends B's last 3; the fourth decodes
+/// both. A step takes 100 us and 1 us a prompt token: 108, 108 + 108 = 216, 216 + 103 = 319, 419.
 TEST(ServingLoop, mixed_chunks_fill_the_budget_after_the_decodes) {
     LinearStepTimes times;
     times.step = 100;
@@ -157,7 +162,8 @@ TEST(ServingLoop, mixed_chunks_fill_the_budget_after_the_decodes) {
     EXPECT_EQ(times.asked[2], third);
 }
 
-/// sglang: chunks apart and first. 8 of A; then 2 of A and 6 of B; then 3 of B; then decodes of both, twice A's.
+/// sglang: separate chunks, before decodes. 8 of A; then 2 of A and 6 of B; then 3 of B; then
+/// decodes of both, twice A's.
 TEST(ServingLoop, chunks_apart_go_before_decodes) {
     LinearStepTimes times;
     times.step = 100;
@@ -169,8 +175,9 @@ TEST(ServingLoop, chunks_apart_go_before_decodes) {
     EXPECT_THAT(ends(result), ElementsAre(us(519), us(419)));
 }
 
-/// Two clients, four requests of 10 us each alone on two slots (prefill 4 together or apart, decode). With steps of 5 us
-/// whatever is in them: prefills of 0 and 1 end at 5 and 10, a decode step ends both at 15, 2 and 3 follow.
+/// Two clients, four requests on two slots, 10 us each when alone. Every step takes 5 us,
+/// whatever it contains: prefills of 0 and 1 end at 5 and 10, a decode step ends both at 15, then
+/// 2 and 3 follow.
 TEST(ServingLoop, a_closed_loop_keeps_its_clients_in_the_system) {
     LinearStepTimes times;
     times.step = 5;
@@ -188,7 +195,8 @@ TEST(ServingLoop, a_closed_loop_keeps_its_clients_in_the_system) {
     EXPECT_FALSE(load_verdict_of(result, false).overloaded);
 }
 
-/// Lower classes first: of the two that wait for the slot the later one of class 0 goes before that of class 1.
+/// Lower classes first: of the two requests that wait for the slot, the later one of class 0
+/// precedes that of class 1.
 TEST(ServingLoop, classes_go_before_arrivals) {
     LinearStepTimes times;
     times.step = 10;
@@ -198,7 +206,8 @@ TEST(ServingLoop, classes_go_before_arrivals) {
                 ElementsAre(us(10), us(30), us(20)));
 }
 
-/// A decode step compiled for all slots, or for the next power of two, takes as long as one of so many sequences.
+/// A decode step compiled for all slots, or for the next power of two, takes as long as one of that
+/// many sequences.
 TEST(ServingLoop, padded_rows_cost_what_others_do) {
     LinearStepTimes times;
     times.sequence = 1;
@@ -211,7 +220,8 @@ TEST(ServingLoop, padded_rows_cost_what_others_do) {
     EXPECT_EQ(by_hand::serve(spec, times).end, us(4));
 }
 
-/// With buffers of 10 tokens each of 4 compiled slots reads 9, whatever 3 sequences hold, in the one decode step.
+/// With buffers of 10 tokens each of 4 compiled slots reads 9, whatever 3 sequences hold, in the
+/// one decode step.
 TEST(ServingLoop, buffers_are_read_whole) {
     LinearStepTimes times;
     times.cached = 1;
@@ -225,7 +235,7 @@ TEST(ServingLoop, buffers_are_read_whole) {
     EXPECT_EQ(times.asked.back(), (StepShape{.decoding = 4, .decode_cached = 36}));
 }
 
-/// Of the prompts of 20 a cache of pages of 4 holds 11 tokens: two whole pages, so that 12 are computed.
+/// A cache with pages of 4 holds 11 tokens of prompts of 20: two whole pages, so 12 are computed.
 TEST(ServingLoop, a_prefix_cache_saves_whole_pages) {
     LinearStepTimes times;
     times.prompt = 1;
@@ -237,8 +247,9 @@ TEST(ServingLoop, a_prefix_cache_saves_whole_pages) {
     EXPECT_EQ(by_hand::serve(spec, times).end, us(12 + 800));
 }
 
-/// Every drafted token is accepted: a step makes 4, the last step the 2 that are left of 11 (1 + 4 + 4 + 2). Three steps
-/// of 10 for the target and 3 x 1 for the draft, whose prefill takes 1 as well.
+/// Every drafted token is accepted: a step makes 4, the last step the remaining 2 of 11
+/// (1 + 4 + 4 + 2). Three steps of 10 for the target and 3 x 1 for the draft, whose prefill also
+/// takes 1.
 TEST(ServingLoop, drafted_tokens_that_are_accepted_come_with_one_step) {
     LinearStepTimes target;
     target.step = 10;
@@ -251,7 +262,7 @@ TEST(ServingLoop, drafted_tokens_that_are_accepted_come_with_one_step) {
     EXPECT_EQ(result.drafted, 9);
     EXPECT_EQ(result.accepted, 9);
     EXPECT_EQ(target.asked[1].decode_tokens, 4);
-    // The draft's second step reads what its first wrote: the prompt's 5 tokens, then one more each.
+    // The draft's second step reads the first one's tokens: the prompt's 5, then one more each.
     EXPECT_EQ(draft.asked[1].decode_cached, 5);
     EXPECT_EQ(draft.asked[3].decode_cached, 7);
 }

@@ -1,12 +1,13 @@
-// Pages by hand: growth, preemption, reservation; a prefix held once.
+// Pages by hand: growth, preemption, reservation; a shared prefix.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "scenarios/serve/audit.h"
-#include "scenarios/serve/batch.h"
+#include "scenarios/src/scenario/check_cache.h"
+#include "scenarios/src/serve/audit.h"
+#include "scenarios/src/serve/batch.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
@@ -27,10 +28,11 @@ ServingSpec two_on_four_pages() {
     return spec;
 }
 
-/// Step 1 (to 10): both prompts, 2 + 2 pages. Step 2: both write their fourth token into their second pages. Step 3: A's
-/// fifth needs a third page; B, which came last, goes, and none is taken in this step. Step 4: A's sixth; B's 3 + 2 known
-/// tokens need 3 pages of the one that is free. At 40 A has its four tokens. Step 5: B's 5 tokens in one prefill, which
-/// makes its third token.
+/// Step 1 (to 10): both prompts, 2 + 2 pages. Step 2: both write their fourth token into their
+/// second pages. Step 3: A's fifth needs a third page; B, which arrived last, is preempted, and
+/// none is admitted in this step. Step 4: A's sixth; B's 3 + 2 known tokens need 3 pages, but one
+/// is free. At 40 A has its four tokens. Step 5: B's 5 tokens in one prefill, which makes its
+/// third token.
 TEST(ServingMemory, a_full_cache_preempts_the_one_that_came_last) {
     LinearStepTimes times;
     times.step = 10;
@@ -60,8 +62,8 @@ TEST(ServingMemory, reserved_pages_leave_nothing_to_preempt) {
     EXPECT_EQ(result.requests[1].preemptions, 0);
 }
 
-/// Continuous batching takes a prompt when its pages are there: B's prefill after A's, then the same course, 10 us later
-/// (decode steps end at 30, 40, 50; B's second prefill at 60).
+/// Continuous batching admits a prompt when its pages are free: B's prefill after A's, then the
+/// same course, 10 us later (decode steps end at 30, 40, 50; B's second prefill at 60).
 TEST(ServingMemory, prefill_first_preempts_in_decode_steps) {
     LinearStepTimes times;
     times.step = 10;
@@ -73,7 +75,7 @@ TEST(ServingMemory, prefill_first_preempts_in_decode_steps) {
     EXPECT_EQ(result.requests[1].preemptions, 1);
 }
 
-/// Of two running the one of the lower class goes, though the other came later.
+/// The lower class of two running sequences is preempted, though the other arrived later.
 TEST(ServingMemory, the_lowest_class_is_preempted_first) {
     LinearStepTimes times;
     times.step = 10;
@@ -85,7 +87,8 @@ TEST(ServingMemory, the_lowest_class_is_preempted_first) {
     EXPECT_EQ(result.requests[1].finished, us(30));
 }
 
-/// A prefix of 4 tokens that all prompts of 6 share lies in two pages, once; each has a page of its own: 2 + 3 pages.
+/// All prompts of 6 share a prefix of 4 tokens, which has two pages, once; each has one page of its
+/// own: 2 + 3 pages.
 TEST(ServingMemory, a_common_prefix_is_held_once) {
     LinearStepTimes times;
     times.prompt = 1;
@@ -103,7 +106,8 @@ TEST(ServingMemory, a_common_prefix_is_held_once) {
     EXPECT_EQ(result.end, us(3 * 2));
 }
 
-/// The prefix takes its pages whether a request has it or not: a prompt of 3 without it needs two pages beside the two.
+/// The prefix takes its pages even if a request does not have it: a prompt of 3 without it needs
+/// two pages beside the two.
 TEST(ServingMemory, a_common_prefix_leaves_room_for_every_request) {
     ServingSpec spec;
     spec.load.common_prefix = 4;
@@ -127,7 +131,8 @@ TEST(ServingMemory, a_common_prefix_leaves_room_for_every_request) {
               "the prefix of 4 tokens needs 2 pages of 2 tokens, the cache of a server has 1");
 }
 
-/// On two ways that hold different sequences each has half of the pages, and the prefix once.
+/// If two shards hold different sequences, each has half of the pages, and its own copy of
+/// the prefix.
 TEST(ServingMemory, a_request_lies_in_one_part_of_the_cache) {
     ServingSpec spec;
     spec.cache.page = 2;
@@ -148,7 +153,8 @@ TEST(ServingMemory, a_request_lies_in_one_part_of_the_cache) {
               "server's cache has 5");
 }
 
-/// A step of three sequences that is compiled for four reads four buffers of 10 tokens, five pages each, whoever has them.
+/// A step of three sequences that is compiled for four reads four buffers of 10 tokens, five pages
+/// each, used or not.
 TEST(ServingMemory, the_buffers_that_a_step_reads_have_room) {
     ServingSpec spec;
     spec.batching.slots = 3;
@@ -175,7 +181,8 @@ TEST(ServingMemory, the_buffers_that_a_step_reads_have_room) {
               "1 buffer of 10 tokens needs 5 pages of 2 tokens, the cache of a server has 4");
 }
 
-/// Drafted tokens need room while they are verified: a token, its three drafts and a prompt of 3 are 7 tokens.
+/// Drafted tokens need room while they are verified: a token, its three drafts and a prompt of 3
+/// are 7 tokens.
 TEST(ServingMemory, drafted_tokens_take_pages) {
     LinearStepTimes times;
     times.step = 10;
@@ -187,8 +194,9 @@ TEST(ServingMemory, drafted_tokens_take_pages) {
     EXPECT_THROW((void)by_hand::serve(spec, times), std::exception);
 }
 
-/// A quarter of the layers see all tokens, the others the last 4: 12 tokens keep 4 + 8 / 4 = 6, three pages. Behind a prefix of 8 of all, which keeps
-/// 5 tokens on three pages, the other 4 take two.
+/// A quarter of the layers see all tokens, the others the last 4: 12 tokens keep 4 + 8 / 4 = 6,
+/// three pages. Behind a common prefix of 8, which keeps 5 tokens on three pages, the other 4
+/// take two.
 TEST(ServingMemory, tokens_beyond_a_window_take_what_the_other_layers_keep) {
     LinearStepTimes times;
     times.step = 10;

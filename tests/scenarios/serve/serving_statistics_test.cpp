@@ -1,10 +1,9 @@
-// The loop against queueing theory, and properties that every run has.
+// The loop against queueing theory, and invariants of every run.
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "scenarios/serve_report/balance.h"
-#include "scenarios/serve_report/load_verdict.h"
-#include "scenarios/serve_report/summary.h"
+#include "scenarios/src/serve/serving_run.h"
+#include "scenarios/src/serve/summary.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
 namespace podsim::scenarios {
@@ -22,10 +21,10 @@ ServingSpec deterministic_server(double requests_per_ms, std::int64_t requests) 
     return spec;
 }
 
-/// Pollaczek and Khinchine, M/D/1: the mean wait is rho D / (2 (1 - rho)), 0.5 ms for rho = 0.5 and 1.1667 ms for 0.7.
-/// The mean over n waits of an M/M/1 queue has a variance near 2 rho (2 + 5 rho - 4 rho^2 + rho^3) / (1 - rho)^4 / n
-/// D^2 (Daley 1968), 29 and 671 for n = 1, above that of M/D/1: 200000 requests are within 3 sqrt(671 / 200000) ms =
-/// 0.17 ms, and 0.04 ms.
+/// Pollaczek and Khinchine, M/D/1: the mean wait is rho D / (2 (1 - rho)), 0.5 ms for rho = 0.5 and
+/// 1.1667 ms for 0.7. The mean over n waits of an M/M/1 queue has a variance near 2 rho (2 + 5 rho
+/// - 4 rho^2 + rho^3) / (1 - rho)^4 / n D^2 (Daley 1968), 29 and 671 for n = 1, above that of
+/// M/D/1: 200000 requests are within 3 sqrt(671 / 200000) ms = 0.17 ms, and 0.04 ms.
 TEST(ServingStatistics, the_mean_wait_is_that_of_pollaczek_and_khinchine) {
     LinearStepTimes times;
     times.step = 1000;
@@ -40,8 +39,9 @@ TEST(ServingStatistics, the_mean_wait_is_that_of_pollaczek_and_khinchine) {
     }
 }
 
-/// Half as many again as it can serve: the queue grows by 0.5 a millisecond, and the verdict says so; of 2000 requests
-/// some 667 wait at the last arrival, 333 more than at the middle one, the limit is 3 sqrt(2400) = 147.
+/// The load is half as much again as the server can serve: the queue grows by 0.5 a millisecond,
+/// and the verdict says so. About 667 of 2000 requests wait at the last arrival, 333 more than at
+/// the middle one; the limit is 3 sqrt(2400) = 147.
 TEST(ServingStatistics, an_overloaded_queue_grows_by_what_is_not_served) {
     LinearStepTimes times;
     times.step = 1000;
@@ -55,8 +55,9 @@ TEST(ServingStatistics, an_overloaded_queue_grows_by_what_is_not_served) {
     EXPECT_DOUBLE_EQ(overload_limit(750), 90);
 }
 
-/// A step makes 1 + p + ... + p^k = (1 - p^(k+1)) / (1 - p) tokens on average: 3.3616 for k = 4, p = 0.8. Their number
-/// has a variance below (k / 2)^2 = 4, so that some 30000 steps are within 4 x 2 / sqrt(30000) = 0.046.
+/// A step makes 1 + p + ... + p^k = (1 - p^(k+1)) / (1 - p) tokens on average: 3.3616 for k = 4,
+/// p = 0.8. Their number has a variance below (k / 2)^2 = 4, so about 30000 steps are within
+/// 4 x 2 / sqrt(30000) = 0.046.
 TEST(ServingStatistics, speculation_makes_a_truncated_geometric_number_of_tokens) {
     LinearStepTimes times;
     times.step = 1;
@@ -71,8 +72,9 @@ TEST(ServingStatistics, speculation_makes_a_truncated_geometric_number_of_tokens
     EXPECT_NEAR(summary.accepted_share, (3.3616 - 1) / 4, 0.0115);
 }
 
-/// Lengths of all kinds on small caches, by every rule of batching: the audit of every event passes, Little's law holds
-/// to the picosecond, tokens are those asked for, and the same seed gives the same run.
+/// Lengths of all kinds on small caches, by every policy of batching. The audit of every event
+/// passes, Little's law holds to the picosecond, every request gets its tokens, and the same seed
+/// gives the same run.
 TEST(ServingStatistics, every_run_keeps_its_requests) {
     LinearStepTimes times;
     times.step = 200;
@@ -125,8 +127,9 @@ TEST(ServingStatistics, every_run_keeps_its_requests) {
     }
 }
 
-/// Prompts of 10 us; of 4 slots decode steps of 40 + 4 x 10 = 80 us, nine a request: 9 x 80 / 4 = 180 us. 1 prefill server
-/// for 18 generate servers; one of each serves 1 / 180 us. At half of that rate prefill is busy for 10 / 360.
+/// Prompts of 10 us. Decode steps of 4 slots take 40 + 4 x 10 = 80 us, nine a request:
+/// 9 x 80 / 4 = 180 us. 1 prefill server feeds 18 generate servers; one of each serves 1 / 180 us.
+/// At half of that rate prefill is busy for 10 / 360.
 TEST(ServingStatistics, prefill_and_generate_servers_balance_as_their_times_of_a_request) {
     LinearStepTimes steps;
     steps.step = 40;
@@ -153,8 +156,9 @@ TEST(ServingStatistics, prefill_and_generate_servers_balance_as_their_times_of_a
     EXPECT_LT(summary.slots_used, 0.75);
 }
 
-/// 4 sequences read buffers of 20 tokens, one of them new: a step of 40 + 4 x 10 + 4 x 19 = 156 us where a cached token takes 1 us, and two
-/// of them a request; with tokens alone 40 + 4 x 10 + 4 x 10.5 = 122 us. A request comes to 12 tokens.
+/// 4 sequences read buffers of 20 tokens, one of them new. A step takes
+/// 40 + 4 x 10 + 4 x 19 = 156 us with 1 us a cached token, and a request has two; with tokens alone
+/// 40 + 4 x 10 + 4 x 10.5 = 122 us. A request reaches 12 tokens.
 TEST(ServingStatistics, a_full_generate_server_reads_whole_buffers) {
     LinearStepTimes times;
     times.step = 40;
@@ -177,8 +181,8 @@ TEST(ServingStatistics, a_full_generate_server_reads_whole_buffers) {
     EXPECT_DOUBLE_EQ(generate_s(), 2 * (40e-6 + 4 * 10e-6 + std::round(3 * 10.5) * 1e-6) / 3);
 }
 
-/// Prompts of 10 and answers of 4 tokens hold 11, 12 and 13 tokens in their three decode steps: three pages of 4, of the whole answer four. A
-/// step takes 40 + 10 n us of n sequences.
+/// Prompts of 10 and answers of 4 tokens hold 11, 12 and 13 tokens in their three decode steps:
+/// three pages of 4; the whole answer needs four. A step takes 40 + 10 n us for n sequences.
 TEST(ServingStatistics, a_full_generate_server_holds_what_its_cache_has_room_for) {
     LinearStepTimes times;
     times.step = 40;
@@ -203,12 +207,12 @@ TEST(ServingStatistics, a_full_generate_server_holds_what_its_cache_has_room_for
     spec.cache.parts = 2;
     EXPECT_EQ(sequences(11), 2);
     spec.cache.parts = 1;
-    spec.load.common_prefix = 5;  // a page of it is whole
+    spec.load.common_prefix = 5;  // one page of it is full
     EXPECT_EQ(sequences(8), 3);
     spec.load.common_prefix = 0;
     spec.cache.reserve = true;
     EXPECT_EQ(sequences(11), 2);
-    // The run agrees: past that rate its queue grows.
+    // The run agrees: beyond that rate its queue grows.
     spec.disaggregation = DisaggregationSpec{};
     LinearStepTimes prefill;
     prefill.prompt = 1;
@@ -221,7 +225,7 @@ TEST(ServingStatistics, a_full_generate_server_holds_what_its_cache_has_room_for
         load_verdict_of(serve(spec, {.steps = &times, .prefill = &prefill}), true).overloaded);
 }
 
-/// Past what the closed form says one of each can serve, the queue grows; just below it does not.
+/// Beyond the closed form's rate for one of each the queue grows; just below it does not.
 TEST(ServingStatistics, the_balance_tells_the_load_that_can_be_served) {
     LinearStepTimes steps;
     steps.step = 40;

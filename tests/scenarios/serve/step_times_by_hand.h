@@ -1,7 +1,7 @@
-// Step times that a test can add up: linear in what is in the step, in whole microseconds.
+// Step times that a test can add up: linear in the step's content, in whole microseconds.
 #pragma once
 
-#include "scenarios/serve/serving_loop.h"
+#include "scenarios/src/serve/serving_loop.h"
 
 namespace podsim::scenarios::by_hand {
 
@@ -9,7 +9,8 @@ constexpr sim::Time us(std::int64_t count) {
     return {count * 1000000};
 }
 
-/// a step + per decoding sequence, or row that fills the step up, + per cached token of those + per prompt token + per cached token of prompts.
+/// Cost of a step + per decoding sequence or padding row + per cached token of these + per prompt
+/// token + per cached token of prompts.
 struct LinearStepTimes final : StepTimes {
     std::int64_t step = 0;
     std::int64_t sequence = 0;
@@ -30,7 +31,7 @@ struct LinearStepTimes final : StepTimes {
     }
 };
 
-/// Requests that arrive when they say, on one server.
+/// Requests with given arrival times, on one server.
 inline ServingSpec trace_spec(std::vector<Request> requests) {
     ServingSpec spec;
     spec.load.arrivals = ArrivalKind::trace;

@@ -1,11 +1,11 @@
 // Interpolated step times against their exact source.
-#include "scenarios/serve/step_times.h"
+#include "scenarios/src/serve/step_times.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "scenarios/serve/interpolated_step_times.h"
-#include "scenarios/serve/transfer_times.h"
+#include "scenarios/src/serve/serving_loop.h"
+#include "scenarios/src/serve/serving_run.h"
 #include "tests/scenarios/serve/step_times_by_hand.h"
 
 namespace podsim::scenarios {
@@ -14,7 +14,7 @@ namespace {
 using by_hand::LinearStepTimes;
 using by_hand::us;
 
-/// 1000 + n + x^2 / 100 nanoseconds of n sequences with caches of mean x.
+/// 1000 + n + x^2 / 100 nanoseconds for n sequences with caches of mean x.
 struct QuadraticStepTimes final : StepTimes {
     int asked = 0;
     sim::Time time_of(const StepShape& shape) override {
@@ -36,7 +36,7 @@ TEST(MemoisedStepTimes, ask_once) {
     EXPECT_EQ(times.asked(), 2U);
 }
 
-/// Points of the grid are asked for as they are: 5 sequences, contexts of 40 = 32 + 8.
+/// Points of the grid are requested as they are: 5 sequences, contexts of 40 = 32 + 8.
 TEST(InterpolatedStepTimes, are_exact_on_the_grid) {
     QuadraticStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
@@ -44,7 +44,7 @@ TEST(InterpolatedStepTimes, are_exact_on_the_grid) {
     EXPECT_EQ(exact.asked, 1);
 }
 
-/// a + b n + c n x is met between the points, in decode and in prompts.
+/// a + b n + c n x is exact between the points, for decodes and for prompts.
 TEST(InterpolatedStepTimes, meet_what_is_linear) {
     LinearStepTimes exact;
     exact.step = 100;
@@ -70,7 +70,8 @@ struct PairTimes final : StepTimes {
     }
 };
 
-/// Prompts of 96 and 32 behind 32 tokens: 96^2 + 32 (2 x 32 + 32) = 12288 (half pairs), as two of 64 behind 16: 2 x 64 (32 + 64).
+/// Prompts of 96 and 32 behind 32 tokens: 96^2 + 32 (2 x 32 + 32) = 12288 (half pairs), as two of
+/// 64 behind 16: 2 x 64 (32 + 64).
 TEST(InterpolatedStepTimes, keep_the_pairs_of_unequal_prompts) {
     PairTimes exact;
     InterpolatedStepTimes times(exact, 64, {});
@@ -80,7 +81,7 @@ TEST(InterpolatedStepTimes, keep_the_pairs_of_unequal_prompts) {
     EXPECT_EQ(times.measure_error().largest, 0);
 }
 
-/// Windows of 10 tokens: what is before them is not read.
+/// Windows of 10 tokens: earlier tokens are not read.
 struct WindowTimes final : StepTimes {
     sim::Time time_of(const StepShape& shape) override {
         const auto seen = [](std::int64_t count, std::int64_t cached) {
@@ -100,7 +101,8 @@ TEST(InterpolatedStepTimes, tell_full_windows_from_others) {
     EXPECT_EQ(times.time_of(shape), us(22));
 }
 
-/// x = 44 lies between 40 and 48: the chord of x^2 is 1/4 h^2 = 16 above it in the middle, h^2 / 8 x 2 with h = 8, at 10 ps.
+/// x = 44 lies between 40 and 48: the chord of x^2 is 1/4 h^2 = 16 above it in the middle,
+/// h^2 / 8 x 2 with h = 8, at 10 ps.
 TEST(InterpolatedStepTimes, miss_a_parabola_by_an_eighth_of_its_second_derivative) {
     QuadraticStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
@@ -113,7 +115,8 @@ TEST(InterpolatedStepTimes, miss_a_parabola_by_an_eighth_of_its_second_derivativ
     EXPECT_EQ(error.worst, between);
 }
 
-/// Of tokens the first point after none is 128 / 4: a context of 8 is a quarter of the way, and 16 new tokens 15 of 31 from 1.
+/// For tokens the first point after 0 is 128 / 4: a context of 8 is a quarter of that distance, and
+/// 16 new tokens are 15 of 31 from 1.
 TEST(InterpolatedStepTimes, begin_where_tokens_begin_to_count) {
     QuadraticStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
@@ -128,7 +131,7 @@ TEST(InterpolatedStepTimes, begin_where_tokens_begin_to_count) {
     EXPECT_EQ(linear.asked[1].prompt_tokens(), 32);
 }
 
-/// A step of 5 sequences compiled for 8: the corners have 8 rows, too.
+/// A step of 5 sequences compiled for 8: the corners also have 8 rows.
 TEST(InterpolatedStepTimes, keep_the_rows_of_a_compiled_step) {
     LinearStepTimes exact;
     exact.sequence = 1;
@@ -139,7 +142,7 @@ TEST(InterpolatedStepTimes, keep_the_rows_of_a_compiled_step) {
     EXPECT_EQ(exact.asked[1], (StepShape{.decoding = 8}));
 }
 
-/// The grid ends at what can occur: 96 and 100, not 112.
+/// The grid ends at the largest possible value: 96 and 100, not 112.
 TEST(InterpolatedStepTimes, ask_for_nothing_beyond_the_limits) {
     LinearStepTimes exact;
     exact.sequence = 1;
@@ -152,8 +155,8 @@ TEST(InterpolatedStepTimes, ask_for_nothing_beyond_the_limits) {
     EXPECT_EQ(times.time_of({.decoding = 100, .decode_cached = 0}), us(100));
 }
 
-/// Steps of both kinds: half of the points of decodes (37 between 32 and 48, not 40), a quarter of prompts' (777 between
-/// 512 and 1024).
+/// Steps of both kinds have half of the points for decodes (37 between 32 and 48, not 40), a
+/// quarter for prompts (777 between 512 and 1024).
 TEST(InterpolatedStepTimes, have_a_coarser_grid_where_steps_mix) {
     LinearStepTimes exact;
     InterpolatedStepTimes times(exact, 4, {});
@@ -165,7 +168,8 @@ TEST(InterpolatedStepTimes, have_a_coarser_grid_where_steps_mix) {
     }
 }
 
-/// A serving run with the grid is near that without; on the grid (per octave 64, short contexts) it is the same.
+/// A serving run with the grid is close to that without; on the grid (per octave 64, short
+/// contexts) it is the same.
 TEST(InterpolatedStepTimes, serve_as_the_exact_source_does) {
     LinearStepTimes exact;
     exact.step = 100;
@@ -183,7 +187,8 @@ TEST(InterpolatedStepTimes, serve_as_the_exact_source_does) {
     EXPECT_LT(grid.measure_error().largest, 1e-9);
 }
 
-/// 7 bytes at 2 bytes a second and a second of latency; of ten tokens, half of whose bytes are those of layers with a window of two, (2 + 8 / 2) x 3.5.
+/// 7 bytes at 2 bytes a second and a second of latency. For ten tokens, with half of the bytes in
+/// layers with a window of two, (2 + 8 / 2) x 3.5.
 TEST(RateTransferTimes, are_bytes_over_rate_and_latency) {
     DisaggregationSpec apart{
         .a_token = sim::Bytes(3.5), .rate = sim::BytesPerSecond(2), .latency = us(1000000)};

@@ -1,7 +1,8 @@
-// A lone collective is reported alike folded and on all chips: times, events, and the use of every axis.
+// Folded and unfolded runs of a lone collective report the same times, events, and use of
+// every axis.
 #include <gtest/gtest.h>
 
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/simulate/simulate.h"
 
 namespace podsim::scenarios {
 namespace {

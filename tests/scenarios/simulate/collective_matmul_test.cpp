@@ -1,10 +1,11 @@
-// The collective matmul: exact times of one by hand, whole steps, and the reference text's turning point.
+// The collective matmul: exact times of one by hand, whole steps, and the reference text's
+// turning point.
 #include <gtest/gtest.h>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -16,7 +17,8 @@ using samples::ceil_ps;
 using samples::make_scenario;
 using CollectiveMatmulFile = CommandTest;
 
-/// A 1024 x 2048 by 2048 x n product in bf16, rows of the left operand gathered: V is 4 MiB.
+/// Returns a 1024 x 2048 by 2048 x n product in bf16, with rows of the left operand gathered: V is
+/// 4 MiB.
 Program gathered_rows(const IdealHardware& hardware, const collectives::Group& group, double n,
                       bool two_way) {
     StageCompute matmul;
@@ -41,12 +43,12 @@ std::int64_t time_of(const IdealHardware& hardware, const Program& program) {
     return folded.time.ps;
 }
 
-// A ring of 4 on v5p, 90 GB/s and 1 us a link; blocks of 1 MiB take tau = 11.650845 us. With n = 128 a part
-// is bound by HBM: 256 rows of 2048 (1 MiB), the weights (0.5 MiB), the result (64 KiB) at 2.8 TB/s: p. Its
-// math takes less. The links are never waited for but by the last part:
+// A ring of 4 on v5p, 90 GB/s and 1 us a link; blocks of 1 MiB take tau = 11.650845 us. With
+// n = 128 a segment is bound by HBM: 256 rows of 2048 (1 MiB), the weights (0.5 MiB), the result
+// (64 KiB) at 2.8 TB/s: p. Its math takes less. Only the last segment waits for the links:
 //   one-way   3 steps of tau + a, then p
 //   two-way   tau + a, half a block tau/2 + a, then p
-// and with n = 65536 the parts, by FLOPs, take longer than a step: 4 p.
+// With n = 65536 the segments, by FLOPs, take longer than a step: 4 p.
 TEST(CollectiveMatmul, OnARingOfFourByHand) {
     const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     const collectives::Group ring{{0, 1, 4}};
@@ -63,9 +65,9 @@ TEST(CollectiveMatmul, OnARingOfFourByHand) {
     EXPECT_EQ(time_of(hardware, gathered_rows(hardware, ring, 65536, true)), 4 * long_part);
 }
 
-// A line of 4 is walked 0 2 3 1: two links, one, two, one, cut through. A block that takes the two links
-// twice comes 5 a later than its bytes; no link carries two blocks at once. On a block of 4 of an axis of 8,
-// the same.
+// A line of 4 is walked 0 2 3 1: two links, one, two, one, cut through. A block that crosses two
+// links twice arrives 5 a later than its bytes; no link carries two blocks at once. A block of 4 of
+// an axis of 8 does the same.
 TEST(CollectiveMatmul, OnALineOfFourByHand) {
     for (const char* slice : {"2x4", "2x8"}) {
         const IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = slice});
@@ -81,7 +83,8 @@ TEST(CollectiveMatmul, OnALineOfFourByHand) {
     }
 }
 
-// Blocks of 16 MiB are cut into four messages; a step begins when the whole block of the one before is there.
+// Blocks of 16 MiB are cut into four messages; a step begins when the whole previous block
+// has arrived.
 TEST(CollectiveMatmul, StepsForwardWholeBlocks) {
     const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     Program program = gathered_rows(hardware, {{0, 1, 4}}, 128, false);
@@ -107,7 +110,7 @@ TEST(CollectiveMatmul, FoldedEqualsUnfoldedOnEveryKindOfGroup) {
     }
 }
 
-// ---- whole steps
+// ---- Whole steps.
 
 void overlap(Scenario& scenario, bool two_way) {
     if (scenario.step().plan.ways.tensor > 1) {
@@ -124,7 +127,7 @@ workloads::ModelSpec model() {
     return spec;
 }
 
-// Every form of tensor group on a 4x4x4 slice; with experts and parallel blocks.
+// Covers every form of tensor group on a 4x4x4 slice, also with experts and parallel blocks.
 TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) {
     const std::vector<std::pair<std::string, std::string>> meshes[] = {
         {{"fsdp", "y z"}, {"tensor", "x"}},
@@ -165,7 +168,7 @@ TEST(CollectiveMatmulStep, FoldedEqualsUnfoldedAndTwoWayIsNoSlowerThanBlocking) 
     }
 }
 
-// Attention of long sequences hides the blocks; a gather stands in front of it.
+// Attention of long sequences hides the blocks; a gather precedes it.
 TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
     for (const std::string context : {"x", "x%2", "x/2"}) {
         SCOPED_TRACE(context);
@@ -189,7 +192,8 @@ TEST(RingAttentionStep, FoldedEqualsUnfoldedAndLongSequencesHideTheRing) {
     }
 }
 
-/// From the first compute of a layer to that of the next, forward, in the steady state.
+/// Returns the time from the first compute of a layer to that of the next, forward, in the
+/// steady state.
 double overlapped_period(std::int64_t d_ff) {
     Scenario scenario = make_scenario("v5p", {16, 4, 4}, samples::two_matmuls(4, d_ff),
                                       {{"data", "y z"}, {"tensor", "x"}}, 16 * 128, 128);
@@ -203,8 +207,8 @@ double overlapped_period(std::int64_t d_ff) {
 
 // Overlapped tensor parallelism on one axis of v5p turns from compute to communication at
 //     Y = F / 2550 x (n - 1) / n,   2550 = C / W = 459e12 / 180e9:
-// 4 B D F / (Y C) of math against 2 x 2 B D (n-1)/n / W of the gather and the scatter. The compute line is
-// drawn through the periods at large F, the plateau is the period at a small one.
+// 4 B D F / (Y C) of math against 2 x 2 B D (n-1)/n / W of the gather and the scatter. The compute
+// line goes through the periods at large F, the plateau is the period at a small one.
 TEST(CollectiveMatmulStep, TurningPointIsThatOfTheReferenceText) {
     const double far = overlapped_period(256 * 1024);
     const double farther = overlapped_period(512 * 1024);
@@ -213,11 +217,11 @@ TEST(CollectiveMatmulStep, TurningPointIsThatOfTheReferenceText) {
     const double knee = (plateau - (far - slope * 256 * 1024)) / slope;
     const double expected = 16 * 2550 * 15.0 / 16;
     EXPECT_NEAR(knee / expected, 1, 0.05);
-    // Between the two it is within a part of the larger.
+    // At the turning point the period is at least that of the plateau.
     EXPECT_GE(overlapped_period(static_cast<std::int64_t>(expected) / 16 * 16), plateau);
 }
 
-// ---- files
+// ---- Files.
 
 TEST_F(CollectiveMatmulFile, TheProfiledCollectiveMatmul) {
     const std::string scenarios = source_folder() + "/scenarios/";
@@ -226,7 +230,8 @@ TEST_F(CollectiveMatmulFile, TheProfiledCollectiveMatmul) {
         EXPECT_EQ(outcome.status, 0) << outcome.err;
         return nlohmann::json::parse(outcome.out)["step_time_s"].get<double>();
     };
-    // 3 steps of 1 MiB along the line and its 3 us, then 2 x 512 x 2048 x 2048 FLOPs at 19.2 TFLOP/s.
+    // 3 steps of 1 MiB along the line and its 3 us, then 2 x 512 x 2048 x 2048 FLOPs at
+    // 19.2 TFLOP/s.
     const double math = 2.0 * 512 * 2048 * 2048 / 19.2e12;
     EXPECT_NEAR(seconds("book/sec10-collective-matmul-blocking.yaml"),
                 math + 3 * 1048576 / 45e9 + 3e-6, 1e-11);

@@ -1,5 +1,5 @@
-// The cost model of docs/performance.md, exactly: events of a run = hops + ended tasks, and hops are counted by hand
-// from the algorithms' definitions. Folded runs have the same for every chip.
+// The cost model of docs/performance.md, exactly: events of a run = hops + ended tasks. Hops are
+// counted by hand from the algorithms' definitions. Folded runs have the same for every chip.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "collectives/algorithms/collective_schedule.h"
 #include "collectives/algorithms/messages.h"
 #include "collectives/paths/factors.h"
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
@@ -32,8 +32,9 @@ CollectiveRequest make_request(Operation operation, const std::string& chip,
     return request;
 }
 
-/// Shares of the chunks of a part: of several factors 1, 2, 4, ..., the last two alike, so many in all; with lines 24 alike, since the
-/// blocks here hold more than 24 times what a link carries in a hop's latency (45 kB on v5e).
+/// Returns the fractions of the chunks of a segment: for several factors 1, 2, 4, ..., the last two
+/// alike, `chunks` in total. With lines 24 are alike, since the blocks here hold more than 24 times
+/// what a link carries in a hop's latency (45 kB on v5e).
 std::vector<double> chunk_shares(const CollectiveRequest& request, int chunks) {
     const collectives::Group& group = request.members.group;
     const bool rings = std::ranges::all_of(group, [&](const topology::AxisFactor& factor) {
@@ -53,9 +54,9 @@ std::vector<double> chunk_shares(const CollectiveRequest& request, int chunks) {
     return shares;
 }
 
-/// Hops of an AllGather by chip. A phase of a part takes the block of every one of the L members over (L - 1) links of
-/// s chips each, in m messages. Where L is even on a two-way ring, the opposite member's block of one message goes
-/// as two halves, which is one hop more.
+/// Returns the hops of an AllGather by chip. A phase of a segment takes the block of every one of
+/// the L members over (L - 1) links of s chips each, in m messages. If L is even on a two-way ring,
+/// the opposite member's block of one message goes as two halves, which is one hop more.
 double gather_hops(const CollectiveRequest& request, Algorithm algorithm, int chunks) {
     const topology::Lattice& slice = request.hardware.slice;
     const collectives::Group& group = request.members.group;
@@ -83,7 +84,7 @@ double gather_hops(const CollectiveRequest& request, Algorithm algorithm, int ch
     return hops;
 }
 
-/// Both ways of simulating must count `hops` hops for each chip, and one task.
+/// Expects `hops` hops for each chip, and one task, both folded and unfolded.
 void expect_hops(const CollectiveRequest& request, double hops_per_chip) {
     const int chips = request.hardware.chips();
     for (const Fold fold : {Fold::automatic, Fold::off}) {
@@ -135,15 +136,17 @@ TEST(EventCounts, AllGatherOnAPod) {
                      gather_hops(request, result.algorithm, 3) + 1);
 }
 
-/// A tree has 2 (n - 1) hops for each message: up and back. 1 GB is 239 messages of at most 4 MiB, made even.
+/// A tree has 2 (n - 1) hops for each message: up and back. 1 GB is 239 messages of at most 4 MiB,
+/// of even size.
 TEST(EventCounts, ReduceAndBroadcastOnALine) {
     const CollectiveRequest request =
         make_request(Operation::all_reduce, "v5e", "4x4", "x", 1e9, Algorithm::reduce_broadcast);
     expect_hops(request, 2.0 * 3 * 240 / 4);
 }
 
-/// All shortest routes in all orders of their axes: for the displacement d with j axes and t of them half-way round,
-/// j! 2^t routes of |d| links, each with ceil(V / n^2 / (j! 2^t) / cap) messages.
+/// An AllToAll uses all shortest routes in all orders of their axes. A displacement d over j axes,
+/// t of them half-way round, has j! 2^t routes of |d| links, each with
+/// ceil(V / n^2 / (j! 2^t) / cap) messages.
 TEST(EventCounts, AllToAll) {
     struct Case {
         const char* slice;
@@ -177,8 +180,9 @@ TEST(EventCounts, AllToAll) {
     }
 }
 
-/// A step's events are a start and an end, and as much again for every layer; with reuse those that are played do not
-/// grow. A chip of an unfolded step has as many as its representative.
+/// A step's events are a start and an end, and a fixed number for every layer; with reuse the
+/// number of played events does not grow. A chip of an unfolded step has as many as its
+/// representative.
 TEST(EventCounts, Steps) {
     const auto run = [](std::int64_t layers, Fold fold) {
         return simulate_step(samples::make_scenario("v5p", {4, 4, 4}, samples::small_model(layers),

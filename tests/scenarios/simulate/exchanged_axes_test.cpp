@@ -1,16 +1,16 @@
-// A step does not depend on which of the equal axes of a slice its mesh calls x: the same times, and what is said of an axis is said of
-// the one that has its part.
+// A step does not depend on which of the equal axes of a slice its mesh calls x. Times are the
+// same, and reports on an axis follow its role.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/page/torus_json.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/timeline/collected.h"
-#include "scenarios/timeline/step_timeline.h"
+#include "scenarios/src/report/run_page.h"
+#include "scenarios/src/report/step_timeline.h"
+#include "scenarios/src/report/timeline_json.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -52,7 +52,7 @@ const std::vector<Exchanged> kExchanged{
      {"xyz", "yxz"}},
 };
 
-/// What is called x in the first order is called order[0].
+/// The first order's x is order[0].
 std::string renamed(const std::string& text, const std::string& order) {
     std::string renamed;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -76,7 +76,7 @@ Stepped stepped(const Exchanged& one, const std::string& order, bool explain = t
     return run;
 }
 
-/// `ICI x` of the one is `ICI y` of the other where x is called y.
+/// `ICI x` of the one is `ICI y` of the other if x is renamed to y.
 void expect_equal(const std::vector<Share>& one, const std::vector<Share>& other,
                   const std::string& order) {
     ASSERT_EQ(one.size(), other.size());
@@ -121,7 +121,8 @@ TEST(ExchangedAxes, TakeTheSameTime) {
     }
 }
 
-// Tensor alone uses its axis much: the bound names it, and so do links, tracks and the drawing, whatever it is called.
+// Only tensor uses its axis much: the bound names it, and so do links, tracks and the drawing,
+// under any name.
 TEST(ExchangedAxes, AreNamedAsTheyAreWritten) {
     const Exchanged one{
         "{chip: {base: v5p, bf16_flops: 2 PFLOP/s}, slice: 8x8x8}",
@@ -160,8 +161,9 @@ TEST(ExchangedAxes, AreNamedAsTheyAreWritten) {
     }
 }
 
-// Of members of unequal work each is its own process, with the number of a chip of the slice, z fastest: rank r of `context: x` is at
-// (r, 0, 0), 16 r, of `context: z` at (0, 0, r), though both are simulated along one axis.
+// Each member of unequal work is its own process, with the number of a chip of the slice, z
+// fastest. Rank r of `context: x` is at (r, 0, 0), 16 r, of `context: z` at (0, 0, r), though both
+// are simulated along one axis.
 TEST(ExchangedAxes, NumberChipsOfTheSlice) {
     const Exchanged one{"{chip: v5p, slice: 4x4x4}",
                         std::string(kDense) + "training: {placement: plain}\n",
@@ -183,7 +185,8 @@ TEST(ExchangedAxes, NumberChipsOfTheSlice) {
     }
 }
 
-// Each chip is drawn with its own links: of pairs along `x%2` the lower uses its link up, whatever x is called.
+// Each chip is drawn with its own links: the lower chip of a pair along `x%2` uses its link up,
+// under any name of x.
 TEST(ExchangedAxes, AreDrawnChipByChip) {
     const Exchanged one{
         "{chip: v5p, slice: 4x4x4}",

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
@@ -44,7 +44,7 @@ TEST(Experts, FoldedStepsEqualUnfoldedOnes) {
     }
 }
 
-// Tiles, masks and blocks of attention are work of one chip alike.
+// Tiles, masks and attention blocks are the same work on every chip.
 TEST(Experts, PathsFoldAndKeepTheirBounds) {
     using workloads::ExpertMatmul;
     sim::Time ideal;

@@ -1,10 +1,10 @@
-// Steps that a faster machine once made slower, and why they no longer are.
+// Steps that a faster machine once made slower, and the reasons why it no longer does.
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
@@ -17,8 +17,9 @@ double milliseconds(std::vector<std::string> settings) {
     return 1e3 * simulate_step(scenario, Fold::automatic, {.explain = false}).step_time.seconds();
 }
 
-// A dozen messages at 360 GB/s ask for more than the HBM gives. As one stream of thirteen a kernel got a thirteenth of it:
-// 761, 738, 791 and 780 ms, with kernels slower by up to 129 ms. With half of the HBM for kernels none is slowed down.
+// A dozen messages at 360 GB/s ask for more than the HBM gives. As one stream of thirteen a kernel
+// got a thirteenth of it: 761, 738, 791 and 780 ms, with kernels slower by up to 129 ms. With half
+// of the HBM for kernels none is slowed down.
 TEST(FasterHardware, BurstsOfFasterMessagesDoNotStarveKernels) {
     double before = 1e9;
     for (const char* const rate : {"90", "180", "360", "1440"}) {
@@ -29,9 +30,9 @@ TEST(FasterHardware, BurstsOfFasterMessagesDoNotStarveKernels) {
     }
 }
 
-// Backward, the reduction of a layer takes 5.42 ms beside the gathers; the next begins 5.44 ms (HBM share 0.87) or 5.39 ms (0.90)
-// later. Behind all gathers its last bytes would wait in the second case for the whole next gather, 2.8 ms, and the stream for
-// them: 682 and 760 ms.
+// Backward, the reduction of a layer takes 5.42 ms beside the gathers; the next begins 5.44 ms (HBM
+// share 0.87) or 5.39 ms (0.90) later. If all gathers came first, its last bytes would in the
+// second case wait for the whole next gather, 2.8 ms, and the stream for them: 682 and 760 ms.
 TEST(FasterHardware, GathersDoNotDelayReductionsThatAreNeededSooner) {
     const std::vector<std::string> ideal_mxu{"hardware.profile.mxu=1",
                                              "hardware.profile.attention=1",
@@ -44,7 +45,7 @@ TEST(FasterHardware, GathersDoNotDelayReductionsThatAreNeededSooner) {
         EXPECT_LT(time, before) << share;
         before = time;
     }
-    // By kinds, as `overlap.priority` says it, the stream waits.
+    // With the priority by kinds of `overlap.priority` the stream waits.
     std::vector<std::string> settings = ideal_mxu;
     settings.insert(settings.end(),
                     {"hardware.profile.hbm=1", "overlap.priority=[tensor, weights, gradients]"});

@@ -1,4 +1,4 @@
-// Steps that generate tokens: one after the other what single steps are, with the host between them.
+// Steps that generate tokens: a sequence of single steps, with the host between them.
 #include <gtest/gtest.h>
 
 #include "tests/scenarios/simulate/inference_support.h"
@@ -9,7 +9,7 @@ namespace {
 using namespace samples;
 using workloads::ModelSpec;
 
-/// So many single steps of 16 sequences behind 300, 301, ... tokens.
+/// Returns the time of that many single steps of 16 sequences behind 300, 301, ... tokens.
 sim::Time decode_steps(const Scenario& scenario, std::int64_t steps) {
     sim::Time sum;
     for (std::int64_t cached = 300; cached < 300 + steps; ++cached) {
@@ -21,8 +21,9 @@ sim::Time decode_steps(const Scenario& scenario, std::int64_t steps) {
     return sum;
 }
 
-// A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302 tokens the others. The host
-// comes between all of them. On a torus, whose chips end a step together; on a mesh each begins the next as it ends.
+// A prompt of 300 and 4 tokens: the prefill makes the first, three steps behind 300, 301 and 302
+// tokens the others. The host works between all of them. On a torus chips end a step together; on a
+// mesh each begins the next when it ends.
 TEST(GeneratedSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
     for (const ModelSpec& model : {small_model(3), small_with_windows(), small_with_latents()}) {
         Scenario scenario = inference("v5p", {4, 4, 4}, model, {{"tensor", "x"}, {"data", "y z"}},
@@ -39,7 +40,8 @@ TEST(GeneratedSteps, GenerationIsItsPrefillAndItsDecodeStepsExactly) {
     }
 }
 
-// 5 tokens are a prefill and 4 decode steps: the host is asked 5 times, or, of a loop on the device, once.
+// 5 tokens are a prefill and 4 decode steps: the host is asked 5 times, or once for a loop on
+// the device.
 TEST(GeneratedSteps, ALoopOnTheDeviceAsksTheHostOnce) {
     Scenario scenario = inference("v5p", {1, 1, 1}, small_model(2), {}, {{2, 64, 0, 1}});
     scenario.step().plan.inference->generate = 5;
@@ -49,7 +51,7 @@ TEST(GeneratedSteps, ALoopOnTheDeviceAsksTheHostOnce) {
     EXPECT_EQ(time() - without, 5'000'000'000);
     scenario.step().plan.inference->loop_on_device = true;
     EXPECT_EQ(time() - without, 1'000'000'000);
-    // Of a pipeline, too, however many microbatches it has.
+    // The same for a pipeline, with any number of microbatches.
     Scenario stages =
         inference("v5p", {2, 1, 1}, small_model(2), {{"pipeline", "x"}}, {{8, 64, 0, 1}});
     stages.step().plan.batch.microbatches = 4;
@@ -58,13 +60,14 @@ TEST(GeneratedSteps, ALoopOnTheDeviceAsksTheHostOnce) {
     const std::int64_t of_device = simulate_step(stages, Fold::automatic).step_time.ps;
     stages.hardware.efficiency.host_s = 1e-3;
     EXPECT_EQ(simulate_step(stages, Fold::automatic).step_time.ps - of_device, 1'000'000'000);
-    // A host that prepares what comes while the device works is never waited for.
+    // The step never waits for a host that prepares the next one while the device works.
     scenario.step().plan.inference->loop_on_device = false;
     scenario.step().plan.inference->asynchronous = true;
     EXPECT_EQ(time(), without);
 }
 
-// In a pipeline each step's tokens come from the last stage: it is not over before they have gone through all stages again.
+// In a pipeline each step's tokens come from the last stage: the step ends only after they have
+// passed all stages again.
 TEST(GeneratedSteps, APipelineGeneratesTokenByToken) {
     Scenario scenario =
         inference("v5p", {4, 4, 4}, small_model(4),
@@ -81,13 +84,15 @@ TEST(GeneratedSteps, APipelineGeneratesTokenByToken) {
     const StepResult whole = simulate_step(scenario, Fold::off, {});
     EXPECT_EQ(folded.step_time.ps, whole.step_time.ps);
     EXPECT_EQ(folded.prefill.ps, prefill.ps);
-    // The first microbatch's tokens are there before the second's: steps overlap by less than one of them.
+    // The first microbatch's tokens arrive before the second's: steps overlap by less than one
+    // of them.
     EXPECT_LT(folded.step_time, prefill + step + step);
     EXPECT_GT(folded.step_time, prefill);
 }
 
-// With weights to gather, too: no stage begins a step before it has its tokens, which come 1 or 2 links from the last stage, 1 us each
-// and some ns for 16 tokens of 4 bytes. A single step begins everywhere at once, so that the whole is longer by one of those.
+// Also with weights to gather no stage begins a step before it has its tokens. They arrive over 1
+// or 2 links from the last stage, after 1 us each and some ns for 16 tokens of 4 bytes. A single
+// step begins everywhere at once, so the whole is longer by one of those.
 TEST(GeneratedSteps, NoStageOfAPipelineGathersWeightsBeforeItHasItsTokens) {
     Scenario scenario =
         inference("v5p", {4, 4, 4}, small_model(8),

@@ -1,14 +1,14 @@
-// Steps whose microbatches reduce their gradients each, or once: what that costs in a loop of layers, bounds, folding, and what a scenario that says
-// nothing has.
+// Steps whose microbatches reduce their gradients each, or once: the cost in a loop of layers,
+// bounds, folding, and the default of a scenario.
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/request.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/request.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
@@ -21,7 +21,8 @@ using workloads::GradientReduction;
 constexpr GradientReduction kReductions[] = {GradientReduction::each, GradientReduction::data_once,
                                              GradientReduction::once};
 
-/// Layers in a loop, data over one ring of four chips, nothing but matmuls and bytes of links.
+/// Returns a step with layers in a loop, data over one ring of four chips, and only matmuls and
+/// link bytes.
 Scenario looped(int microbatches, GradientReduction when) {
     Scenario scenario =
         make_scenario("v5p", {4, 1, 1}, small_model(3), {{"data", "x"}}, 4 * microbatches, 1024);
@@ -36,9 +37,10 @@ Scenario looped(int microbatches, GradientReduction when) {
     return scenario;
 }
 
-// A turn of the loop ends with its reduction, which begins with the last weight gradient: nothing of it is hidden. So m microbatches of L layers take
-// exactly (m - 1) L lone AllReduces of a layer's P bytes longer than one reduction at the end does; each no less than its bound over a ring of n in
-// both directions, 2 (n - 1) / n P / (2 W).
+// An iteration of the loop ends with its reduction, which begins with the last weight gradient, so
+// none of it is hidden. Thus m microbatches of L layers take exactly (m - 1) L lone AllReduces of a
+// layer's P bytes longer than one reduction at the end does. Each takes at least its bound over a
+// ring of n in both directions, 2 (n - 1) / n P / (2 W).
 TEST(GradientReductionSteps, EveryMicrobatchOfALoopWaitsForItsReductions) {
     const double bytes =
         2 * static_cast<double>(workloads::count_layer(small_model(3), {}).total());
@@ -60,7 +62,7 @@ TEST(GradientReductionSteps, EveryMicrobatchOfALoopWaitsForItsReductions) {
     }
 }
 
-// The bound and the quotient hold of all forms: any mesh, buckets, ZeRO, loops and pipelines.
+// The bound and the quotient hold for all forms: any mesh, buckets, ZeRO, loops and pipelines.
 TEST(GradientReductionSteps, BoundsHoldAndFoldedIsUnfolded) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);

@@ -1,13 +1,13 @@
-// Steps of inference against hand calculation: what a decode step takes when links are free, what it reads, that folded and
-// unfolded runs agree, and that no step beats its bound.
+// Steps of inference against hand calculation: the time of a decode step with free links, the bytes
+// it reads. Folded and unfolded runs agree, and no step beats its bound.
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "scenarios/lower/rates.h"
+#include "scenarios/src/simulate/rates.h"
 #include "tests/scenarios/simulate/inference_support.h"
-#include "workloads/analytic/book_inference.h"
-#include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/book_inference.h"
+#include "workloads/bounds/compute_time.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/models/kv_cache.h"
 #include "workloads/plan/axes.h"
 #include "workloads/program/memory_peak.h"
@@ -33,7 +33,7 @@ void free_links(topology::ChipSpec& chip) {
     chip.collective_launch.value = sim::Seconds(0);
 }
 
-/// HBM bytes of every operation whose name ends so.
+/// Returns the HBM bytes of all operations whose name has that ending.
 double bytes_of(const workloads::StepProgram& program, std::string_view ending) {
     double sum = 0;
     for (const workloads::Op& op : program.ops) {
@@ -62,8 +62,8 @@ TEST(InferenceSteps, WithFreeLinksADecodeStepIsItsMxuAndHbmTimes) {
 }
 
 TEST(InferenceSteps, ADecodeStepReadsAllWeightsAndTheWholeCacheOnce) {
-    // One chip. Weights: all but the lookup's table, of one byte. Cache: 24 sequences of 500 tokens and the new one, and the new
-    // one written.
+    // One chip. Weights: all but the lookup's table, one byte each. Cache: 24 sequences of 500
+    // tokens and the new one, and the new one written.
     const ModelSpec model = small_model(3);
     const Scenario scenario = inference("v5e", {1, 1, 1}, model, {{"tensor", "x"}}, {{24, 1, 500}});
     const auto programs = workloads::build_stages(model, scenario.step().plan);
@@ -72,7 +72,8 @@ TEST(InferenceSteps, ADecodeStepReadsAllWeightsAndTheWholeCacheOnce) {
     EXPECT_EQ(of_token, 3 * 2 * 4 * 64);
     const double queries = 3 * 24 * 8 * 64 * 2;  // bytes of queries, and of outputs, of all layers
     EXPECT_EQ(bytes_of(program, "attention"), 24 * 502 * of_token + 2 * queries);
-    // Of a matmul rows in and out beside the matrix; norms, activations and rows as in training (work.h).
+    // A matmul moves rows in and out beside the matrix; norms, activations and rows are as in
+    // training (work.h).
     double weights = 0;
     for (const workloads::Op& op : program.ops) {
         const auto* work = std::get_if<workloads::Compute>(&op.work);
@@ -88,7 +89,8 @@ TEST(InferenceSteps, ADecodeStepReadsAllWeightsAndTheWholeCacheOnce) {
     EXPECT_EQ(weights, static_cast<double>(count.layers_matmul + count.unembedding));
 }
 
-// In either form of latent attention, with cached keys made complete and without, and where the axis cache leaves no choice.
+// Covers both forms of latent attention, with cached keys made complete and without, and an axis
+// cache that leaves no choice.
 TEST(InferenceSteps, FlopsThatAreCountedAreThoseThatAreExecuted) {
     const ModelSpec model = small_with_latents();
     for (const Mesh& mesh : {Mesh{{"tensor", "x"}}, Mesh{{"cache", "x"}}}) {
@@ -105,7 +107,8 @@ TEST(InferenceSteps, FlopsThatAreCountedAreThoseThatAreExecuted) {
     }
 }
 
-// All scores of 4 prompts of 32 tokens, 8 heads of 64 + 64 columns in 3 layers: 32^2 in place of 32 x 33 / 2.
+// All scores of 4 prompts of 32 tokens count, 8 heads of 64 + 64 columns in 3 layers: 32^2 a head
+// instead of 32 x 33 / 2.
 TEST(InferenceSteps, AllScoresCountWhereTheyAreAskedFor) {
     const Scenario scenario =
         inference("v5e", {1, 1, 1}, small_model(3), {{"tensor", "x"}}, {{4, 32, 0}});
@@ -132,7 +135,7 @@ TEST(InferenceSteps, DraftedTokensAreNotCountedAndGeneratedOnesAre) {
     EXPECT_DOUBLE_EQ(result.tokens_per_s, 4 / result.step_time.seconds());
 }
 
-// 8 experts, 2 a token: one token meets a quarter of them, two 1 - (3/4)^2.
+// Each token meets 2 of 8 experts: one token meets a quarter of them, two meet 1 - (3/4)^2.
 TEST(InferenceSteps, TheTextsFormReadsTheExpertsThatAreMet) {
     const ModelSpec model = small_with_experts();
     const double all = static_cast<double>(workloads::count_parameters(model).total);
@@ -166,7 +169,9 @@ TEST(InferenceSteps, HoldsWeightsAndTheCacheOfAllTokensThatThereAreAtTheEnd) {
 }
 
 TEST(InferenceSteps, WaysBeyondTheKeyHeadsRepeatThemOrShareTheirCache) {
-    // 4 heads of keys and values on 8 ways: each way keeps one, twice in all; with cache: 2 half the sequences of one.
+    // With tensor parallelism of 8 each chip keeps one of the 4 heads of keys and values, so
+    // that every head is kept twice. With a cache axis of 2 a chip keeps half of the sequences
+    // of one head.
     const ModelSpec model = small_model(2);
     const auto cache = [&](const Mesh& mesh, CacheSplit split) {
         const Scenario scenario = inference("v5e", {4, 2, 1}, model, mesh, {{24, 1, 500}}, split);
@@ -253,7 +258,8 @@ TEST(InferenceSteps, FoldedEqualsUnfoldedAndNoStepBeatsItsBound) {
 }
 
 TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
-    // 24 sequences: layers' matmuls and the table once for each; 501 pairs a head of 2 x 64 columns.
+    // 24 sequences: layers' matmuls and the table once for each; 501 pairs a head of
+    // 2 x 64 columns.
     const ModelSpec model = small_model(3);
     const Scenario scenario = inference("v5e", {1, 1, 1}, model, {{"tensor", "x"}}, {{24, 1, 500}});
     const StepResult result = simulate_step(scenario, Fold::automatic);
@@ -266,7 +272,8 @@ TEST(InferenceSteps, FlopsAreThoseOfNewTokensLogitsAndPairs) {
         1e-12);
 }
 
-// Of 3 layers each of 4 sequences costs 1 us in attention over pages, none in one product over all buffers.
+// In each of 3 layers each of 4 sequences costs 1 us in attention over pages, but nothing in one
+// product over all buffers.
 TEST(InferenceSteps, PagesAreGoneThroughOneSequenceAfterAnother) {
     Scenario scenario = inference("v5p", {1, 1, 1}, small_model(3), {}, {{4, 1, 100, 1}});
     const auto time = [&] { return simulate_step(scenario, Fold::automatic).step_time.ps; };

@@ -10,7 +10,7 @@
 
 namespace podsim::scenarios::samples {
 
-/// Weights and caches of one byte.
+/// Returns a step of inference with weights and caches of one byte.
 inline Scenario inference(const std::string& chip, topology::Point shape,
                           const workloads::ModelSpec& model, const Mesh& mesh,
                           std::vector<workloads::CachedRun> runs,

@@ -1,14 +1,16 @@
-// Where the rooflines turn, found in simulation: the two-matmul layer of the reference text (In[B, D] x W_in[D, F] x
-// W_out[F, D], bf16), no padding, infinite HBM, no latency, the steady period of a layer.
+// The turning points of the rooflines, found in simulation: the two-matmul layer of the reference
+// text (In[B, D] x W_in[D, F] x W_out[F, D], bf16), no padding, infinite HBM, no latency, the
+// steady period of a layer.
 //
-// The knee is where the compute line, drawn through two large batches, meets the communication plateau of a small one.
-// The text's formula counts V / W for a collective, which moves V (n - 1) / n.
+// The knee is the intersection of the compute line, drawn through two large batches, with the
+// communication plateau of a small one. The text's formula counts V / W for a collective, which
+// moves V (n - 1) / n.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/spec/training_step.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
@@ -16,7 +18,7 @@ namespace {
 
 using samples::Mesh;
 
-/// Sequences as short as they may be: attention between them counts nothing.
+/// Sequences are as short as possible, so attention between tokens is negligible.
 Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int64_t d_ff,
                   std::int64_t tokens_per_shard) {
     Scenario scenario =
@@ -35,7 +37,8 @@ Scenario layer_of(topology::Point shape, int slices, const Mesh& mesh, std::int6
     return scenario;
 }
 
-/// From the first compute of one layer to that of the next, in the middle of a pass.
+/// Returns the time from the first compute of one layer to that of the next, in the middle of
+/// a pass.
 double layer_period(const Scenario& scenario, const std::string& pass) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const auto start = [&](int layer) {
@@ -44,7 +47,8 @@ double layer_period(const Scenario& scenario, const std::string& pass) {
     return pass == "forward" ? (start(6) - start(4)) / 2 : (start(2) - start(4)) / 2;
 }
 
-/// The knee in the units of `at`: `at(x)` is the period for x, linear for large x, level for small ones.
+/// Returns the knee in the units of `at`: `at(x)` is the period for x, linear for large x, level
+/// for small ones.
 template <class Period>
 double knee(Period at, std::int64_t small, std::int64_t large) {
     const double slope = (at(2 * large) - at(large)) / static_cast<double>(large);
@@ -52,7 +56,7 @@ double knee(Period at, std::int64_t small, std::int64_t large) {
     return (at(small) - from_zero) / slope;
 }
 
-constexpr double kAlpha = 459e12 / 180e9;  // 2550: FLOP/s over the bytes/s of a link both ways
+constexpr double kAlpha = 459e12 / 180e9;  // 2550: FLOP/s over a link's bytes/s in both directions
 
 // 4 B D F / C of math against 4 D F (n - 1)/n / (axes W) of the gather.
 TEST(Knee, FullyShardedOverOneTwoAndThreeAxes) {
@@ -72,8 +76,8 @@ TEST(Knee, FullyShardedOverOneTwoAndThreeAxes) {
     }
 }
 
-// Backward: 8 B D F / C_pod of math against 8 D F (M - 1)/M / W_DCN of the AllReduce of bf16 gradients.
-// C_pod / W_DCN is the same for every v5p pod, with four chips and 25 GB/s a host.
+// Backward: 8 B D F / C_pod of math against 8 D F (M - 1)/M / W_DCN of the AllReduce of bf16
+// gradients. C_pod / W_DCN is the same for every v5p pod, with four chips and 25 GB/s a host.
 TEST(Knee, DataParallelBetweenSlices) {
     constexpr int kSlices = 8;
     const double found = knee(
@@ -89,8 +93,8 @@ TEST(Knee, DataParallelBetweenSlices) {
     EXPECT_NEAR(found / expected, 1, 0.05) << found * 64 << " tokens a pod";
 }
 
-/// FSDP over two axes of 16 (X = 256) and tensor over one (Y = 16), at the width for which the text's
-/// X_opt = sqrt(B M_X N / (F M_Y)) is that X at the knee.
+/// Returns FSDP over two axes of 16 (X = 256) and tensor over one (Y = 16), at the width for which
+/// the text's X_opt = sqrt(B M_X N / (F M_Y)) is that X at the knee.
 Scenario mixed(std::int64_t d_ff, std::int64_t tokens_per_chip, bool serialised) {
     Scenario scenario =
         layer_of({16, 16, 16}, 1, {{"fsdp", "y z"}, {"tensor", "x"}}, d_ff, 16 * tokens_per_chip);
@@ -100,21 +104,23 @@ Scenario mixed(std::int64_t d_ff, std::int64_t tokens_per_chip, bool serialised)
     return scenario;
 }
 
-// Sum of the two communication times at X_opt: B / N = 4 alpha^2 / (M_X M_Y F). Overlapped tensor keeps its part
-// beside the math, one collective in flight puts the two behind each other.
+// The two communication times at X_opt add up: B / N = 4 alpha^2 / (M_X M_Y F). Overlapped tensor
+// collectives stay beside the math; one collective in flight puts the two one after the other.
 TEST(Knee, FullyShardedAndTensorOneAfterTheOther) {
     const std::int64_t d_ff = static_cast<std::int64_t>(2 * kAlpha * 16);
     const double tokens = 4 * kAlpha * kAlpha / (2 * static_cast<double>(d_ff));
     const double math = 4 * tokens * 8192 * static_cast<double>(d_ff) / 459e12;
     const auto at = static_cast<std::int64_t>(std::lround(tokens));
-    // At the knee math and the sum of both communications are equal: each collective's half (n - 1)/n.
+    // At the knee math equals the sum of both communications. Each collective moves (n - 1)/n of
+    // its half.
     Scenario communication = mixed(d_ff, at, true);
     communication.hardware.chip.bf16_flops.value = sim::FlopsPerSecond::infinity();
     const double expected = math * (255.0 / 256 + 15.0 / 16) / 2;
     EXPECT_NEAR(layer_period(communication, "forward") / expected, 1, 0.05);
 }
 
-// Beside each other on their own axes each has the whole of the math to hide behind: B / N = alpha^2 / (M_X M_Y F).
+// Side by side on their own axes each can hide behind the whole math, with the knee at
+// B / N = alpha^2 / (M_X M_Y F).
 TEST(Knee, FullyShardedAndTensorBesideEachOther) {
     const std::int64_t d_ff = static_cast<std::int64_t>(kAlpha * 16);
     const double tokens = kAlpha * kAlpha / (2 * static_cast<double>(d_ff));
@@ -125,8 +131,8 @@ TEST(Knee, FullyShardedAndTensorBesideEachOther) {
     EXPECT_NEAR(layer_period(communication, "forward") / math, 1, 0.05);
 }
 
-// Overlapped tensor over two axes of 16, Y = 256, F swept: F = Y alpha / n_axes (n - 1)/n, where 4 B D F / (Y C) of math meets
-// 4 B D (n - 1)/n / (2 W) of gather and scatter.
+// Overlapped tensor over two axes of 16, Y = 256, F swept: F = Y alpha / n_axes (n - 1)/n, at which
+// 4 B D F / (Y C) of math equals 4 B D (n - 1)/n / (2 W) of gather and scatter.
 TEST(Knee, OverlappedTensorOverTwoAxes) {
     const auto at = [](std::int64_t d_ff) {
         Scenario scenario =
@@ -142,9 +148,10 @@ TEST(Knee, OverlappedTensorOverTwoAxes) {
     EXPECT_NEAR(found / expected, 1, 0.05) << "F = " << found;
 }
 
-// N = 64, B = 48,000, F = 32,768: of the meshes of whole axes the one with the least sum of the text's communication
-// times, 4 D F / (Y W M_X) + 4 B D / (X W M_Y), is the fastest in simulation too (X = 16, Y = 4; X_opt is 13.9 with
-// M_X = 2, M_Y = 1). Math takes no time, one collective is in flight.
+// N = 64, B = 48,000, F = 32,768. Among the meshes of whole axes, the one with the minimum sum of
+// the text's communication times, 4 D F / (Y W M_X) + 4 B D / (X W M_Y), is also the fastest in
+// simulation (X = 16, Y = 4; X_opt is 13.9 with M_X = 2, M_Y = 1). Math takes no time, one
+// collective is in flight.
 TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
     struct Choice {
         Mesh mesh;
@@ -168,7 +175,8 @@ TEST(Optimum, IsTheMeshThatMinimisesTheTextsCommunication) {
     }
     EXPECT_EQ(std::ranges::min_element(text) - text.begin(), 1);
     EXPECT_EQ(std::ranges::min_element(simulated) - simulated.begin(), 1);
-    // Each is the text's sum, less what a chip holds already ((n - 1)/n) and within the rounding of the batch.
+    // Each is the text's sum, less what a chip already holds ((n - 1)/n) and within the rounding of
+    // the batch.
     for (std::size_t i = 0; i < text.size(); ++i) {
         const Choice& choice = choices[i];
         const double fsdp = choice.axes_x > 0 ? 4 * 32768 / (choice.y * choice.axes_x) : 0;

@@ -1,17 +1,17 @@
-// The memory that is reported is that of the stage, or the member, that needs most.
+// The reported memory is that of the stage, or the member, that needs most.
 #include <gtest/gtest.h>
 
-#include "scenarios/explain/memory.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/memory.h"
+#include "scenarios/src/simulate/run_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// The peaks of every stage's chip.
+/// Returns the peak of every stage's chip.
 std::vector<MemoryUse> memory_by_stage(const Scenario& scenario) {
     const TrainingStep& step = scenario.step();
     workloads::TrainingPlan plan = step.plan;
@@ -28,8 +28,8 @@ std::vector<MemoryUse> memory_by_stage(const Scenario& scenario) {
     return uses;
 }
 
-// 1F1B holds most microbatches in the first stage; a vocabulary of a million entries puts more into the last, with its
-// logits, than the embedding's table into the first.
+// 1F1B holds most microbatches in the first stage. A vocabulary of a million entries puts more into
+// the last, with its logits, than the embedding's table into the first.
 TEST(Memory, IsThatOfTheStageThatNeedsMost) {
     for (const std::int64_t vocabulary : {std::int64_t{128}, std::int64_t{1} << 20}) {
         Scenario scenario =
@@ -53,7 +53,8 @@ workloads::Buffer buffer(workloads::MemoryClass memory_class, double bytes, work
     return {memory_class, sim::Bytes(bytes), from, std::move(until)};
 }
 
-// Operations from 0 to 10, 10 to 30 and 20 to 40. What is freed at an instant is freed before what is allocated then.
+// Operations run from 0 to 10, 10 to 30 and 20 to 40. At one instant, buffers are freed before
+// others are allocated.
 TEST(Memory, PeaksWhereTheBuffersOfARunAddUpToMost) {
     using workloads::MemoryClass;
     workloads::StepProgram program;

@@ -1,11 +1,12 @@
-// Steps whose operations are ordered to hide latency: what holds of every step, one calculated by hand, and orders that are kept.
+// Steps whose operations are ordered to hide latency: invariants, one step calculated by hand, and
+// orders that are kept.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 
-#include "scenarios/spec/training_step.h"
-#include "scenarios/study/what_if.h"
+#include "scenarios/src/advise/what_if.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
@@ -48,7 +49,8 @@ TEST(LatencyHidingSteps, AreTheSameWhereRepeatsArePlayed) {
     }
 }
 
-/// A layer of a plain MLP of D = 8192 and F = 8192 over tensor 2, attention next to nothing, a FLOP a picosecond.
+/// Returns a layer of a plain MLP of D = 8192 and F = 8192 over tensor 2, negligible attention, a
+/// FLOP a picosecond.
 Scenario one_mlp(SchedulePolicy schedule) {
     workloads::ModelSpec model = samples::two_matmuls(1, 8192);
     model.parallel_block = false;
@@ -65,12 +67,14 @@ Scenario one_mlp(SchedulePolicy schedule) {
     return scenario;
 }
 
-// Each of its collectives moves 8192 x 1024 x 2 / 2 bytes over one link, 20 ms; each matmul of the MLP takes 2 x 1024 x 8192 x
-// 8192 / 2 FLOPs, 68.7 ms, and those of attention, of 16 columns, next to nothing. The chain waits for all ten: four forward, and
-// backward a gather and a scatter for each block and another gather for each of its weight gradients. In the other order the gradients of
-// down and gate_up, 68.7 ms each, stand behind the chain of input gradients and hide three: the last scatter (and what is left of the
-// gather of the MLP's input) beside the first, the gather of attention's input beside the second. The other seven are bare, as the
-// next operation reads what they bring.
+// Each collective moves 8192 x 1024 x 2 / 2 bytes over one link, 20 ms. Each matmul of the MLP
+// takes 2 x 1024 x 8192 x 8192 / 2 FLOPs, 68.7 ms; those of attention, of 16 columns, are
+// negligible. The chain waits for all ten: four forward, and backward a gather and a scatter for
+// each block and another gather for each of its weight gradients. In the other order the gradients
+// of down and gate_up, 68.7 ms each, follow the chain of input gradients and hide three. The last
+// scatter (and the rest of the gather of the MLP's input) is beside the first, the gather of
+// attention's input beside the second. The other seven are exposed, as the next operation reads
+// their results.
 TEST(LatencyHidingSteps, AWeightGradientHidesAReduceScatter) {
     const StepResult chain = simulate_step(one_mlp(SchedulePolicy::chain), Fold::automatic);
     const StepResult hidden =
@@ -90,8 +94,8 @@ TEST(LatencyHidingSteps, AWeightGradientHidesAReduceScatter) {
     EXPECT_LT(scatter.end, beside.end);
 }
 
-// A changed machine with the order of the step as it was: no operation stands elsewhere. Reordered, a slower link has other
-// neighbours.
+// A changed machine keeps the order of the original step: no operation moves. If the order is
+// recomputed, a slower link leads to another one.
 TEST(LatencyHidingSteps, KeepTheirOrderOnAnotherMachine) {
     const auto order_of = [](const StepResult& result) {
         std::vector<std::string> names;

@@ -1,10 +1,10 @@
-// Steps and commands over several slices, and meshes mapped as JAX maps them.
+// Steps and commands over several slices, and meshes mapped as JAX does.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <string>
 
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
@@ -16,7 +16,7 @@ using samples::make_scenario;
 using samples::small_model;
 using samples::sum;
 
-/// A step of two slices with the axis `data` across them, and what is in them on the others.
+/// Returns a step of two slices with the axis `data` across them, and the given axes within them.
 Scenario two_slices(topology::Point shape,
                     const std::vector<std::pair<std::string, std::string>>& in_slice) {
     Scenario scenario = make_scenario("v5p", shape, small_model(3), in_slice, 128, 512);
@@ -62,8 +62,8 @@ TEST(MultisliceStep, FoldedIsUnfolded) {
     }
 }
 
-/// Gradients go out of a slice once: every chip's shard of P / 64 parameters in bf16 twice (reduced and
-/// gathered between 2 slices, V / 2 each way and time), by PCIe one way.
+/// Gradients leave a slice once: every chip's shard of P / 64 parameters in bf16 twice (reduced and
+/// gathered between 2 slices, V / 2 in each direction and time), over PCIe in one direction.
 TEST(MultisliceStep, GradientsLeaveTheSliceOnce) {
     const Scenario scenario = two_slices({4, 4, 4}, {{"fsdp", "x y z"}});
     const StepResult result = simulate_step(scenario, Fold::automatic);
@@ -93,7 +93,8 @@ TEST_F(MultisliceCommand, AllToAllGoesBetweenSlices) {
     const auto all = nlohmann::json::parse(run("off").out);
     EXPECT_EQ(one["simulated_s"], all["simulated_s"]);
     EXPECT_EQ(one["algorithm"], "shortest-routes");
-    // Every chip sends V / (128^2) to each of 64: V / 256; 64 chips over 16 hosts of 25 GB/s: 62.5 us.
+    // Every chip sends V / (128^2) to each of 64 others, V / 256 in total. 64 chips share 16 hosts
+    // of 25 GB/s: 62.5 us.
     EXPECT_DOUBLE_EQ(one["physical_bound_s"].get<double>(), 62.5e-6);
     const Outcome flat =
         podsim({"collective", "--chip", "v5p", "--slice", "4x4x4", "--op", "all-to-all", "--slices",
@@ -128,7 +129,7 @@ protected:
 
 TEST_F(MeshMapping, OfSizes) {
     EXPECT_EQ(mesh("mesh: {fsdp: 16, tensor: 4}\n"), "fsdp y z, tensor x");
-    // podsim places tensor, then the others as written; JAX the last first.
+    // podsim places tensor first, then the others as written; JAX places the last first.
     EXPECT_EQ(mesh("mesh: {data: 4, fsdp: 4, tensor: 4}\n"), "data y, fsdp z, tensor x");
     EXPECT_EQ(mesh("mesh: {data: 4, fsdp: 4, tensor: 4}\nmesh_mapping: jax\n"),
               "data z, fsdp y, tensor x");

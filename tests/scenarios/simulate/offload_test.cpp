@@ -1,18 +1,19 @@
-// Steps that keep named tensors with the host: PCIe in times, bounds, accounts, reports; bad names.
+// Steps that keep named tensors at the host: PCIe in times, bounds, accounts, reports; bad names.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
 
-#include "scenarios/advice/memory_report.h"
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/advise/memory_report.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
 namespace {
 
+using samples::expect_same_spans;
 using samples::floor_ps;
 using samples::make_scenario;
 using samples::random_scenario;
@@ -24,7 +25,8 @@ using ::testing::Not;
 using workloads::LayerTensor;
 using workloads::RematPolicy;
 
-/// 4 layers; t = 2048 tokens of 4 ways of tensor, r = 512 rows of 512 elements: 524,288 B of a layer's input.
+/// 4 layers; t = 2048 tokens of a tensor group of 4, r = 512 rows of 512 elements: 524,288 B of a
+/// layer's input.
 constexpr double kRow = 512 * 512 * 2;
 constexpr double kQkv = 2048 * (2 + 2 * 1) * 64 * 2;
 
@@ -61,8 +63,8 @@ TEST(OffloadStep, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// Each PCIe link carries each layer's tensors once, one way; the first transfer finds it idle: bytes / 15 GB/s and
-// a latency of 1 us.
+// Each PCIe link carries each layer's tensors once in each direction; the first transfer finds it
+// idle: bytes / 15 GB/s and a latency of 1 us.
 TEST(OffloadStep, BytesAndTimesOfTheLinks) {
     const StepResult result =
         simulate_step(offloading({LayerTensor::input, LayerTensor::qkv}), Fold::automatic);
@@ -78,7 +80,8 @@ TEST(OffloadStep, BytesAndTimesOfTheLinks) {
               sim::round_up(sim::Seconds(kRow / 15e9)) + sim::Time{1'000'000});
 }
 
-// PCIe at 1 GB/s: the step is bound by what goes each way, waits for it, and says so.
+// With PCIe at 1 GB/s the traffic of one direction is the bound; the step waits for it, and
+// reports this.
 TEST(OffloadStep, ASlowLinkIsTheBoundAndOnTheCriticalPath) {
     Scenario scenario = offloading({LayerTensor::input, LayerTensor::qkv});
     scenario.hardware.chip.pcie_one_way.value = sim::BytesPerSecond(1e9);
@@ -94,8 +97,8 @@ TEST(OffloadStep, ASlowLinkIsTheBoundAndOnTheCriticalPath) {
     EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
 }
 
-// Fetch + 1 layers' tensors are in HBM at once, however slow the link is: the run never holds more
-// activations than program order does.
+// The tensors of fetch + 1 layers are in HBM at once, at any rate of the link: the run never holds
+// more activations than program order does.
 TEST(OffloadStep, ASlowLinkHoldsUpTheStepAndNotTheMemory) {
     for (const double rate : {1e8, 1e10, 1e12}) {
         Scenario scenario = offloading({LayerTensor::input});
@@ -108,9 +111,11 @@ TEST(OffloadStep, ASlowLinkHoldsUpTheStepAndNotTheMemory) {
     }
 }
 
-// When the first gather of weights was told to begin no sooner than its layer, so were the transfers from the host: a step
-// whose memory took its look-ahead waited for all of them. Layer 2's tensor comes back while layer 3's backward pass runs,
-// whatever the look-ahead of weights; with a fetch of 0 it begins after it.
+// The look-ahead of fetches does not depend on that of weights. A regression: when the first gather
+// of weights could begin no sooner than its layer, the transfers from the host could not either,
+// and a step whose memory left no look-ahead waited for all of them. Layer 2's tensor returns while
+// layer 3's backward pass runs, for any look-ahead of weights. With a fetch of 0 the transfer
+// begins after that pass.
 TEST(OffloadStep, FetchesAreNoLookAheadOfWeights) {
     const auto fetch_of = [](double prefetch, int fetch) {
         Scenario scenario = offloading({LayerTensor::input});
@@ -178,7 +183,7 @@ TEST_F(OffloadInput, ReportAndTraceNameWhatIsOffloaded) {
 }
 
 TEST_F(OffloadInput, TheLayersInputsAreOfferedAsARemedy) {
-    // Peaks are those of the programs in order, with the look-ahead that a run has.
+    // Peaks are those of the programs in order, with the look-ahead of a run.
     const auto text_of = [&](const std::string& remat, double peak, double capacity) {
         const Scenario scenario =
             load_scenario(write(std::string(kGood) + "training: {remat: " + remat + "}\n"));

@@ -1,15 +1,19 @@
-// The best mesh of LLaMA 3-70B on 8192 and 8960 chips of v5p, among all that are legal: FSDP x tensor, where tensor has a
-// factor of each axis (any length, any stride) and FSDP the rest. Tensor must divide heads, feed-forward and
-// vocabulary, FSDP the sequences; keys and values of 8 heads are split by columns beyond 8 ways.
-// One collective is in flight and math takes no time: the period of a layer is the sum of its collectives. 8 of the 80
-// layers and a small vocabulary, since only the period of a layer counts.
+// The best mesh of LLaMA 3-70B on 8192 and 8960 chips of v5p, among all that are legal:
+// FSDP x tensor, where tensor has a factor of each axis (any length, any stride) and FSDP the rest.
+// Tensor must divide heads, feed-forward and vocabulary, FSDP the sequences; keys and values of 8
+// heads are split by columns beyond tensor of 8. One collective is in flight and math takes no
+// time: the period of a layer is the sum of its collectives. 8 of the 80 layers and a small
+// vocabulary, since only the period of a layer counts.
 //
-// The text's sum of communication times: with P parameters of the layer, t tokens of a tensor group, T ways,
-//   forward   2 P / T over FSDP, 2 t D four times over tensor, 2 t K 2H once over tensor where columns are split
-//   backward  2 P / T twice (gather, reduction), 2 t D six times (four and the third gathers), 2 t K 2H twice
-// each V / (W n_axes). An axis counts with the share of W that the group has on it: a hop of stride s crosses s
-// links that s groups share, 1 / s; a line has one direction, a half (the text's rule without wraparound, which
-// also counts V (n - 1) / n there).
+// The text's sum of communication times, with P parameters of the layer, t tokens of a tensor
+// group, tensor of T:
+//   forward   2 P / T over FSDP, 2 t D four times over tensor, 2 t K 2H once over tensor if columns
+//             are split
+//   backward  2 P / T twice (gather, reduction), 2 t D six times (four and the third gathers),
+//             2 t K 2H twice
+// each V / (W n_axes). An axis counts with the group's fraction of its W: a hop of stride s crosses
+// s links that s groups share, 1 / s; a line has one direction, a half (the text's rule without
+// wraparound, which also counts V (n - 1) / n there).
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -17,10 +21,10 @@
 #include <vector>
 
 #include "collectives/catalogue/bounds.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -45,7 +49,7 @@ int members(const std::vector<AxisFactor>& factors) {
     return product;
 }
 
-/// Every way to give tensor a factor of each axis.
+/// Returns all assignments of a factor of each axis to tensor.
 std::vector<Candidate> all_meshes(const topology::Point& shape) {
     std::vector<Candidate> meshes(1);
     for (int axis = 0; axis < topology::kAxes; ++axis) {
@@ -95,7 +99,7 @@ Scenario scenario_of(const topology::Point& shape, const Candidate& mesh, std::i
     return scenario;
 }
 
-/// V / n_axes of the text for V = 1: every axis with the share of W that the group has there.
+/// Returns V / n_axes of the text for V = 1: every axis with the group's fraction of its W.
 double share_of_axes(const topology::Lattice& slice, const collectives::Group& group) {
     double axes = 0;
     bool lines = true;
@@ -127,7 +131,7 @@ double text_sum(const Scenario& scenario) {
     return sum / kBothWays;
 }
 
-/// The physical bounds of a layer's collectives, one after the other.
+/// Returns the sum of the physical bounds of a layer's collectives.
 double bound_of(const Scenario& scenario, const workloads::StepProgram& program) {
     sim::Seconds sum;
     for (const workloads::Op& op : program.ops) {
@@ -144,7 +148,7 @@ double bound_of(const Scenario& scenario, const workloads::StepProgram& program)
     return sum.value();
 }
 
-/// Forward and backward period of a layer in the middle of a pass, together.
+/// Returns forward plus backward period of a layer in the middle of a pass.
 double both_periods(const Scenario& scenario) {
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
     const std::vector<Span> spans = spans_of(result.reported_chip);
@@ -163,17 +167,17 @@ double both_periods(const Scenario& scenario) {
 struct TextChoice {
     topology::Point shape;
     std::int64_t tokens_per_chip;
-    int tensor;  ///< ways of the least sum
+    int tensor;  ///< tensor parallelism with the minimum sum
 };
 
 class OptimalMesh : public ::testing::TestWithParam<TextChoice> {};
 
-// Meshes are simulated in the order of their physical bounds, until the bound alone is above the best period: the
-// others cannot be better.
+// Meshes are simulated in the order of their physical bounds, until the bound alone exceeds the
+// best period: the others cannot be better.
 TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
     const auto& [shape, tokens, tensor] = GetParam();
     std::vector<Candidate> meshes = all_meshes(shape);
-    std::map<int, workloads::StepProgram> programs;  // by tensor ways
+    std::map<int, workloads::StepProgram> programs;  // by tensor parallelism
     for (Candidate& mesh : meshes) {
         const Scenario scenario = scenario_of(shape, mesh, tokens);
         const auto [program, added] = programs.try_emplace(scenario.step().plan.ways.tensor);
@@ -204,7 +208,8 @@ TEST_P(OptimalMesh, IsThatOfTheTextsLeastCommunication) {
     EXPECT_LE(at_chosen, best * 1.02);
 }
 
-// With 512 tokens a chip FSDP alone waits for the links (below 850 on three axes), with 2048 it does not.
+// With 512 tokens a chip FSDP alone waits for the links (below 850 on three axes), with 2048 it
+// does not.
 INSTANTIATE_TEST_SUITE_P(Llama3, OptimalMesh,
                          ::testing::Values(TextChoice{{16, 16, 32}, 512, 8},
                                            TextChoice{{16, 20, 28}, 512, 8},

@@ -1,22 +1,24 @@
-// Pipelines fold along every other axis, of every schedule and mix, to the picosecond.
+// Pipelines fold along every other axis, for every schedule and mix, to the picosecond.
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 
 namespace podsim::scenarios {
 namespace {
 
+using samples::expect_same_spans;
 using samples::kPipelineLayers;
 using samples::latent_experts;
 using samples::pipeline_on;
 using samples::sum;
 using workloads::PipelineSchedule;
 
-// With a stride, or with rows shared out over tensor, a message crosses as many links as the stages are apart.
+// With a stride, or with rows divided over tensor, a message crosses as many links as lie between
+// the stages.
 TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
     struct Case {
         std::vector<std::pair<std::string, std::string>> mesh;
@@ -77,7 +79,7 @@ TEST(PipelineFold, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-/// Stages of slices: rows go over PCIe and the hosts' links.
+/// Stages of slices: rows use PCIe and the hosts' links.
 TEST(PipelineFold, StagesOfSlicesFoldAsTheyShould) {
     for (const auto& [slices, mesh] :
          {std::pair{2,
@@ -101,8 +103,8 @@ TEST(PipelineFold, StagesOfSlicesFoldAsTheyShould) {
         EXPECT_EQ(folded.memory.peak, whole.memory.peak);
         EXPECT_LT(folded.simulated_chips, whole.simulated_chips);
         EXPECT_LE(folded.lower.time.value(), folded.step_time.seconds());
-        // r D x 2 B over a chip's PCIe link each way for each of 4 microbatches: 2 sequences of 512 over 4
-        // tensor ways.
+        // r D x 2 B over a chip's PCIe link in each direction for each of 4 microbatches: 2
+        // sequences of 512 over tensor of 4.
         for (const LinkUse& use : folded.links) {
             if (use.name == "pcie" && slices == 2) {
                 EXPECT_DOUBLE_EQ(use.bytes.value(), 4 * (2.0 * 512 / 4 * 512 * 2));

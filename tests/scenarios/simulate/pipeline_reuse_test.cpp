@@ -1,16 +1,16 @@
-// Stages of a pipeline skip the layers that repeat, each for itself, and nothing else changes.
+// Stages of a pipeline skip repeated layers independently, and nothing else changes.
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/explain/critical_path.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/rates.h"
-#include "scenarios/run/run_record.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/critical_path.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/rates.h"
+#include "scenarios/src/simulate/run_record.h"
+#include "scenarios/src/simulate/run_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"
@@ -28,8 +28,8 @@ T one_of(std::mt19937_64& random, const std::vector<T>& choices) {
     return choices[random() % choices.size()];
 }
 
-/// Any schedule, odd and even numbers of microbatches, stages over an ICI axis, half of one (whose links
-/// they share) or slices, stages of 7 to 18 layers.
+/// Returns a pipeline of any schedule, with odd or even numbers of microbatches and stages of 7 to
+/// 18 layers, over an ICI axis, half of one (whose links the stages share) or slices.
 Scenario random_pipeline(std::mt19937_64& random) {
     const Mesh mesh = one_of<Mesh>(random, {{{"pipeline", "z"}, {"fsdp", "x y"}},
                                             {{"pipeline", "z"}, {"fsdp", "x"}, {"tensor", "y"}},

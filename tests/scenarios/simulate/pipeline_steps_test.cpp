@@ -1,4 +1,4 @@
-// Pipelines: bubbles and activations as the papers have them, folding, mixes with other ways of sharding.
+// Pipelines: bubbles and activations as in the papers, folding, mixes with other parallelisms.
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/explain/stream_account.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/run_step.h"
+#include "scenarios/src/simulate/stream_account.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
 #include "workloads/plan/pipeline_order.h"
 #include "workloads/step/step.h"
@@ -24,9 +24,9 @@ using samples::pipeline_on;
 using samples::small_model;
 using samples::sum;
 using workloads::PipelineSchedule;
-using Kind = workloads::PipelineUnit::Kind;
+using UnitKind = workloads::PipelineUnit::Kind;
 
-/// Stages that are alike, and links that cost nothing.
+/// Returns equal stages, with links that cost nothing.
 Scenario uniform(PipelineSchedule schedule, int stages, int microbatches, int chunks = 1,
                  bool experts = false) {
     const std::vector<std::pair<std::string, std::string>> dense{{"pipeline", "z"},
@@ -66,8 +66,8 @@ PassTimes pass_times(const StepResult& result, int microbatches) {
             (forward ? sums.forward : weights ? sums.weights : sums.input) += span.end - span.start;
         }
     }
-    // The first microbatch writes the gradients, the others add to them: the times of all microbatches
-    // are only alike where the MXU decides, which the tests assert.
+    // The first microbatch writes the gradients, the others add to them. Times of all microbatches
+    // are equal only if the MXU decides, which the tests assert.
     for (sim::Time* time : {&sums.forward, &sums.input, &sums.weights}) {
         EXPECT_EQ(time->ps % microbatches, 0);
         time->ps /= microbatches;
@@ -75,8 +75,8 @@ PassTimes pass_times(const StepResult& result, int microbatches) {
     return sums;
 }
 
-/// Most bytes of saved activations that the chip of a stage holds at once, by the times of the run. Rows that
-/// have come count once their forward pass begins.
+/// Returns the maximum bytes of saved activations that the chip of a stage holds at once, by the
+/// times of the run. Received rows count once their forward pass begins.
 double most_activations(const workloads::StepProgram& program, const ChipRun& chip) {
     std::multimap<std::pair<std::int64_t, int>, double> changes;  // at one instant, ends first
     for (const workloads::Buffer& buffer : program.buffers) {
@@ -107,7 +107,7 @@ double most_activations(const workloads::StepProgram& program, const ChipRun& ch
     return most;
 }
 
-/// The activations that one microbatch saves in one chunk of layers.
+/// Returns the activations that one microbatch saves in one chunk of layers.
 double activations_of_chunk(const Scenario& scenario) {
     workloads::TrainingPlan plan = scenario.step().plan;
     plan.batch.tokens /= plan.batch.microbatches;
@@ -122,8 +122,9 @@ double activations_of_chunk(const Scenario& scenario) {
     return sum / (scenario.step().plan.ways.pipeline * scenario.step().plan.pipeline.chunks);
 }
 
-// A stage takes m (F + B) where B has both gradients; the chip that ends last waits (p - 1)(F + B), of which
-// chunks leave a v-th. Handovers take no time: the bubble is all that it waits for.
+// A stage takes m (F + B), where B has both gradients. The chip that ends last waits
+// (p - 1)(F + B); with v chunks it waits a v-th of that. Handovers take no time, so it waits only
+// for the bubble.
 TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
     struct Case {
         PipelineSchedule schedule;
@@ -153,7 +154,8 @@ TEST(Pipeline, IdleFractionIsThatOfTheFormula) {
     }
 }
 
-// Forward passes alone fill the same pipeline: the last stage waits p - 1 passes of a chunk for its first.
+// Forward passes alone fill the same pipeline: the last stage waits p - 1 passes of a chunk for
+// its first.
 TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
     for (const auto& [schedule, chunks] :
          {std::pair{PipelineSchedule::gpipe, 1}, std::pair{PipelineSchedule::one_f_one_b, 1},
@@ -172,8 +174,8 @@ TEST(Pipeline, EvaluationStepsRunEveryChunkOfEverySchedule) {
     }
 }
 
-// ZB-H1: (p - 1)(F + B - W), whatever the passes take, as long as W <= F and W <= B; with experts and latent
-// attention too, whose AllToAlls take no time on these links.
+// ZB-H1: (p - 1)(F + B - W), for passes of any length with W <= F and W <= B. The same with experts
+// and latent attention, whose AllToAlls take no time on these links.
 TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
     for (const auto& [p, m, experts] : {std::tuple{4, 8, false},
                                         {8, 8, false},
@@ -199,9 +201,9 @@ TEST(Pipeline, ZeroBubbleLeavesForwardAndInputLessWeightPasses) {
     }
 }
 
-// GPipe m on every stage; 1F1B p - s on stage s; ZB-H1 p on every stage, which is what 1F1B's fullest has, s of
-// them without what only input gradients need;
-// interleaved v p + p - 1 chunks on the first (all v m where m = p).
+// GPipe holds m microbatches on every stage, 1F1B p - s on stage s. ZB-H1 holds p on every stage,
+// the maximum of 1F1B, but s of these without tensors that only input gradients need. Interleaved
+// holds v p + p - 1 chunks on the first stage (all v m if m = p).
 TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
     struct Case {
         PipelineSchedule schedule;
@@ -224,8 +226,9 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
         const StepRun run = run_step(lower_step(stages, AchievedHardware(scenario.hardware),
                                                 scenario.step().mesh, Fold::automatic));
         for (std::size_t stage = 0; stage < 4; ++stage) {
-            // q, k and v of 4 layers, 512 tokens, 8 + 2 x 4 heads: gone once the input gradients are made. Of latent
-            // attention 4096 tokens and 3 x 8 heads; its latents stay. What the 2 experts of each token gave is gone too.
+            // q, k and v of 4 layers, 512 tokens, 8 + 2 x 4 heads: freed once the input gradients
+            // are made. Latent attention frees 4096 tokens and 3 x 8 heads, but keeps its latents.
+            // The outputs of each token's 2 experts are freed too.
             const bool split = one.schedule == PipelineSchedule::zero_bubble;
             const double elements = one.experts ? 4096 * (24 * 64 + 2 * 512) : 512 * 16 * 64;
             const double gone = split ? static_cast<double>(stage) * 4 * elements * 2 : 0;
@@ -236,8 +239,9 @@ TEST(Pipeline, ActivationsInFlightAreThoseOfThePapers) {
     }
 }
 
-// Links of b / r + a: the forward of the last stage begins after p - 1 passes and p - 1 messages of r D 2 bytes,
-// and so comes the first gradient back; with GPipe the first chip waits for 2 (p - 1) of them.
+// A message of b bytes takes b / r + a. The forward pass of the last stage begins after p - 1
+// passes and p - 1 messages of r D 2 bytes, and the first gradient returns likewise. With GPipe the
+// first chip waits for twice p - 1 messages.
 TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
     Scenario scenario = uniform(PipelineSchedule::gpipe, 4, 8);
     scenario.hardware.hbm = HbmRule::separate;  // passes do not wait for what messages write
@@ -255,7 +259,7 @@ TEST(Pipeline, SendsTakeTheirTimeOnTheLinks) {
     EXPECT_EQ(result.step_time - free.step_time, message * 6);
 }
 
-// A chip whose work is slower holds the others up; the step's parts still add up.
+// A chip with slower work delays the others; the step's terms still add up.
 TEST(Pipeline, UnequalStagesAddUp) {
     for (const bool tied : {false, true}) {
         Scenario scenario = pipeline_on({2, 2, 4}, {{"pipeline", "z"}, {"fsdp", "x y"}}, 32,
@@ -268,7 +272,8 @@ TEST(Pipeline, UnequalStagesAddUp) {
     }
 }
 
-// The same tokens in m parts: the same FLOPs, weights gathered and gradients scattered m times, one AllReduce.
+// The same tokens in m microbatches: the same FLOPs, weights gathered and gradients scattered m
+// times, one AllReduce.
 TEST(Microbatches, GatherAndScatterForEachReduceOnce) {
     Scenario scenario =
         make_scenario("v5p", {4, 4, 4}, small_model(3), {{"fsdp", "x y"}, {"data", "z"}}, 256, 512);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios::samples {
@@ -25,7 +25,7 @@ inline Scenario pipeline_on(topology::Point shape,
     return scenario;
 }
 
-/// Latents, and experts in every layer.
+/// Returns a model with latent attention, and experts in every layer.
 inline workloads::ModelSpec latent_experts(std::int64_t layers) {
     workloads::ModelSpec model = small_model(layers);
     model.kv_heads = model.heads;

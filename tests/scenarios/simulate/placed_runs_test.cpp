@@ -1,5 +1,6 @@
-// Sequences come whole: a step takes what its fullest way of the batch takes, and memory what its fullest chip keeps.
-#include "workloads/shards/placed_runs.h"
+// Sequences are not split: a step takes the time of the fullest batch shard, and memory is that of
+// the fullest chip.
+#include "workloads/work/placed_runs.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,8 @@ sim::Time step_of(const samples::Mesh& mesh, std::vector<CachedRun> runs) {
     return simulate_step(scenario, Fold::automatic, {.explain = false}).step_time;
 }
 
-// On four ways a decode goes to another than the prompt does, and of two prompts each has a way of its own.
+// With four batch shards a decode goes to another shard than the prompt, and each of two prompts
+// has a shard of its own.
 TEST(PlacedRuns, APromptLiesOnOneWay) {
     const samples::Mesh four{{"data", "x y"}};
     const CachedRun prompt{1, 512, 0, 1};
@@ -28,11 +30,11 @@ TEST(PlacedRuns, APromptLiesOnOneWay) {
     EXPECT_EQ(step_of(four, {prompt, {1, 1, 512, 1}}), alone);
     EXPECT_EQ(step_of(four, {prompt, {1, 500, 0, 1}}), alone);
     EXPECT_EQ(step_of(four, {{3, 1, 512, 1}, prompt}), alone);
-    // The fourth decode shares a way with the prompt: as on one chip. (There is one each.)
+    // The fourth decode shares a shard with the prompt: as on one chip. (There is one each.)
     EXPECT_GT(step_of(four, {{4, 1, 512, 1}, prompt}), alone);
     EXPECT_EQ(step_of(four, {{4, 1, 512, 1}, {4, 64, 0, 1}}),
               step_of(four, {{3, 1, 512, 1}, {4, 64, 0, 1}, {1, 1, 512, 1}}));
-    // All ways alike.
+    // All shards are alike.
     EXPECT_EQ(step_of(four, {{8, 1, 512, 1}}), step_of(four, {{5, 1, 512, 1}}));
 }
 
@@ -44,7 +46,8 @@ double cache_of(const samples::Mesh& mesh, const std::vector<CachedRun>& runs, C
         .value();
 }
 
-// Caches of a byte an element. Members that hold different sequences hold whole ones; those that split tokens a quarter of each.
+// Caches of a byte an element. Members that hold different sequences hold whole ones; those that
+// split tokens hold a quarter of each.
 TEST(PlacedRuns, ACacheIsKeptWhole) {
     const auto layers =
         static_cast<double>(3 * 2 * small_model(3).kv_heads * small_model(3).head_dim);
@@ -54,11 +57,12 @@ TEST(PlacedRuns, ACacheIsKeptWhole) {
     EXPECT_EQ(cache_of(cache, {{1, 1, 99, 1}}, CacheSplit::sequence), 25 * layers);
     const samples::Mesh data{{"data", "x y"}};
     EXPECT_EQ(cache_of(data, {{1, 1, 99, 1}, {1, 1, 79, 1}}, CacheSplit::batch), 100 * layers);
-    // Five sequences on four ways: the longest alone has more than the two short ones that share a way.
+    // Five sequences on four shards: the longest alone has more than the two short ones that share
+    // a shard.
     EXPECT_EQ(cache_of(data, {{1, 1, 299, 1}, {4, 1, 99, 1}}, CacheSplit::batch), 400 * layers);
 }
 
-// 8193 new tokens of two sequences on four ways: the fullest has 8192.
+// 8193 new tokens of two sequences on four shards: the fullest has 8192.
 TEST(PlacedRuns, OccupancyCountsSequences) {
     const Scenario scenario = inference("v5e", {2, 2, 1}, small_model(3), {{"data", "x y"}},
                                         {{1, 8192, 0, 1}, {1, 1, 8192, 1}});
@@ -70,7 +74,8 @@ TEST(PlacedRuns, OccupancyCountsSequences) {
     EXPECT_EQ(batch.occupied, 8193.0 / (4 * 8192));
 }
 
-// Tables, too, are gathered in the bytes in which they are stored: 3/4 of all parameters pass each chip, one byte each.
+// Tables are also gathered in their stored bytes: 3/4 of all parameters pass each chip, one
+// byte each.
 TEST(PlacedRuns, WeightsAreGatheredAsTheyAreStored) {
     const Scenario scenario =
         inference("v5e", {2, 2, 1}, small_model(3), {{"fsdp", "x y"}}, {{4, 1, 100, 1}});
@@ -87,7 +92,7 @@ TEST(PlacedRuns, WeightsAreGatheredAsTheyAreStored) {
                 1e-3 * static_cast<double>(count.total));
 }
 
-// One kernel goes through all runs of a step: its start counts once a layer, however many there are.
+// One kernel processes all runs of a step: its start counts once per layer, for any number of runs.
 TEST(PlacedRuns, AttentionOfAllRunsIsOneKernel) {
     const auto time = [](std::vector<CachedRun> runs, double start) {
         Scenario scenario = inference("v5e", {1, 1, 1}, small_model(3), {}, std::move(runs));
@@ -99,8 +104,9 @@ TEST(PlacedRuns, AttentionOfAllRunsIsOneKernel) {
     EXPECT_EQ((time(three, 1e-3) - time(three, 0)).ps, (time(one, 1e-3) - time(one, 0)).ps);
 }
 
-// The fullest way has the prompt and no decode, which another way computes beside it: its kernel starts with the prompt, whichever run comes first. On
-// members of `cache` both are rows of all: 11 us a layer were missing where the decode came first.
+// The fullest shard has the prompt and no decode, which another shard computes beside it. Its
+// kernel starts with the prompt, whichever run is first. All members of `cache` have rows of both
+// runs. A regression: 11 us a layer were missing if the decode came first.
 TEST(PlacedRuns, AKernelStartsWithTheFirstRunThatAWayHas) {
     const auto time = [](const char* axis, std::vector<CachedRun> runs) {
         Scenario scenario =

@@ -1,14 +1,14 @@
-// Steps with plain causal placement: ranks that do unequal work, what waits for them, and that nothing is folded
+// Steps with plain causal placement: ranks with unequal work, the waits for them, and no folding
 // across them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/explain/stream_account.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/json_text.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/run_step.h"
+#include "scenarios/src/simulate/stream_account.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/step/step.h"
@@ -30,15 +30,15 @@ Scenario plain(Scenario scenario, bool ring) {
 
 struct PlainCase {
     samples::Mesh mesh;
-    int chips = 0;  ///< that are simulated
+    int chips = 0;  ///< simulated
     bool one_axis = true;
     topology::Point shape{4, 4, 4};
     const char* chip = "v5p";
 };
 
-// A whole axis, a block of neighbours, a strided factor (which keeps the axis's length), a line, two axes; with
-// tensor, expert and data ways beside it. The axis of context is not folded; those of others are, to their own period, and
-// blocks and lines of these are their mirror images.
+// A whole axis, a block of neighbours, a strided factor (which keeps the axis's length), a line,
+// two axes; tensor, expert and data parallelism beside it. The axis of context is not folded. Other
+// axes fold to their own period, and their blocks and lines to mirror images.
 const std::vector<PlainCase>& plain_cases() {
     static const std::vector<PlainCase> all{
         {{{"fsdp", "x y"}, {"context", "z"}}, 4},
@@ -73,7 +73,8 @@ TEST(PlainPlacementStep, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// Stages of a pipeline whose members differ; layers' inputs at the host, whose NIC and memory keep its shape; slices.
+// Stages of a pipeline whose members differ; layers' inputs at the host, whose NIC and memory keep
+// its shape; slices.
 TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
     for (const int kind : {0, 1, 2}) {
         for (const bool ring : {false, true}) {
@@ -108,7 +109,8 @@ TEST(PlainPlacementStep, FoldsBesidePipelinesHostsAndSlices) {
     }
 }
 
-/// Links, HBM and the vector unit cost nothing, and a FLOP takes a picosecond.
+/// Returns a step for which links, HBM and the vector unit cost nothing, and a FLOP takes
+/// a picosecond.
 Scenario compute_bound(int layers) {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, samples::small_model(layers),
                                       {{"fsdp", "x y"}, {"context", "z"}}, 16, 4096);
@@ -125,9 +127,10 @@ sim::Time attention_of(const workloads::StepProgram& program, const ChipRun& run
     return sum;
 }
 
-// Rank r takes (2 r + 1) / n of the mean for attention, so that the last one's (2 n - 1) / n sets the pace of every
-// layer: with n = 4 the step is longer than with zig-zag by 3/4 of attention's time, exactly. The mean is
-// 2 (64 + 64) x 8 heads x 4096^2 / 2 / 4 pairs of one sequence, once forward, once again and twice backward.
+// Rank r takes (2 r + 1) / n of the mean for attention, so the last one's (2 n - 1) / n sets the
+// pace of every layer: with n = 4 the step is longer than with zig-zag by 3/4 of attention's time,
+// exactly. The mean is 2 (64 + 64) x 8 heads x 4096^2 / 2 / 4 pairs of one sequence, once forward,
+// once again and twice backward.
 TEST(PlainPlacementStep, SlowestRankSetsThePaceExactly) {
     constexpr int kLayers = 3;
     const Scenario even = compute_bound(kLayers);

@@ -1,17 +1,18 @@
-// Steps under ZeRO, precisions, buckets, limits of collectives in flight and priorities; time of the vector unit.
+// Steps under ZeRO, precisions, buckets, limits of collectives in flight and priorities; time of
+// the vector unit.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
 #include <string_view>
 
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/rates.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/rates.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "topology/chips/efficiency.h"
-#include "workloads/analytic/compute_time.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/compute_time.h"
+#include "workloads/bounds/step_flops.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -22,7 +23,7 @@ using samples::small_model;
 using samples::sum;
 using workloads::MatmulDtype;
 
-/// A random scenario with random policies.
+/// Returns a random scenario with random policies.
 Scenario random_policies(std::mt19937_64& random) {
     const auto from = [&](int least, int most) {
         return std::uniform_int_distribution<int>(least, most)(random);
@@ -103,7 +104,7 @@ TEST(Policies, SerialisedCollectivesNeverOverlap) {
     EXPECT_EQ(overlaps(), 0);
 }
 
-// Twice the rate: no projection takes longer in int8, and MFU counts against that rate.
+// At twice the rate no projection takes longer in int8, and MFU counts against that rate.
 TEST(Policies, Int8RunsAtItsRate) {
     Scenario scenario = make_scenario("v5p", {4, 4, 4}, workloads::find_model("llama-3-8b"),
                                       {{"fsdp", "x y z"}}, 256, 4096);
@@ -116,8 +117,8 @@ TEST(Policies, Int8RunsAtItsRate) {
                 plain.mfu * plain.step_time.seconds(), 1e-12);
 }
 
-// The array takes 8 bits as bf16 there: no matmul is faster, MFU counts against the same rate, and gathered weights are half as many bytes. Of int8
-// the rate doubles.
+// The array processes 8 bits like bf16 there: no matmul is faster, MFU counts against the same
+// rate, and gathered weights have half the bytes. For int8 the rate doubles.
 TEST(Policies, Fp8RunsAtTheRateOfBf16WithHalfTheBytes) {
     for (const char* const chip : {"v5p", "v5e", "v6e"}) {
         SCOPED_TRACE(chip);

@@ -1,8 +1,8 @@
-// Program scenarios: stages in pieces, their exact times, and what is refused.
+// Program scenarios: segmented stages, their exact times, and refusals.
 #include <gtest/gtest.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
@@ -36,12 +36,12 @@ IdealHardware v5e() {
     return hardware_from_options({.chip = "v5e", .slice = "4x4"});
 }
 
-// The reference text's question 6 of section 2: 66 ms over PCIe, 167 ms over ICI, 21 ms of HBM, in all 150 to
-// 200 ms. In 64 pieces of 16 MiB a chip:
-//   the first piece crosses PCIe in 4 messages of 4 MiB at 15 GB/s and 1 us,
+// The reference text's question 6 of section 2: 66 ms over PCIe, 167 ms over ICI, 21 ms of HBM, in
+// total 150 to 200 ms. In 64 segments of 16 MiB a chip:
+//   the first segment crosses PCIe in 4 messages of 4 MiB at 15 GB/s and 1 us,
 //   the gather brings 15/16 of 16 GiB over the two links of the corner at 45 GB/s: 178.96 ms,
-//   the last piece is multiplied: 8 rows take as long as the array's 128, 2 x 128 x 2048 x 131072 FLOPs at
-//   197 TFLOP/s, longer than its bytes at 810 GB/s.
+//   the last segment is multiplied: 8 rows take as long as the array's 128, 2 x 128 x 2048 x 131072
+//   FLOPs at 197 TFLOP/s, longer than its bytes at 810 GB/s.
 TEST(Program, LoadGatherMultiply) {
     const ProgramResult result = simulate_program(v5e(), offload(64), Fold::automatic);
     const std::int64_t first = 4 * ceil_ps(4194304 / 15e9) + 1'000'000;
@@ -54,7 +54,8 @@ TEST(Program, LoadGatherMultiply) {
     EXPECT_EQ(result.stages[0].resource, "pcie");
     EXPECT_EQ(result.stages[1].resource, "ici");
     EXPECT_EQ(result.stages[2].resource, "hbm");
-    // The gather never waits: its links are busy from its first byte to its last, and one hop is left.
+    // The gather never waits: its links are busy from its first byte to its last, and one hop
+    // is left.
     EXPECT_NEAR((result.stages[1].ended - result.stages[1].began).seconds(), gather + 1e-6, 2e-8);
     EXPECT_GE(result.time.seconds(), 0.150);
     EXPECT_LE(result.time.seconds(), 0.200);
@@ -65,7 +66,7 @@ TEST(Program, LoadGatherMultiply) {
     EXPECT_EQ(result.time.ps - terms, sim::round_down(result.lower).ps);
 }
 
-// In one piece the stages follow one another: each takes what it takes alone.
+// In one segment the stages follow one another: each takes its time alone.
 TEST(Program, OnePieceIsOneStageAfterTheOther) {
     const IdealHardware hardware = v5e();
     const ProgramResult whole = simulate_program(hardware, offload(1), Fold::automatic);
@@ -102,8 +103,8 @@ TEST(Program, FoldsWhereAllChipsAreAlike) {
     EXPECT_EQ(folded.events * 64, whole.events);
 }
 
-// A permute over several axes carries from one to the next, so that chips differ: all are simulated, also of
-// a slice whose axes wrap.
+// A permute over several axes carries from one to the next, so chips differ: all are simulated,
+// also for a slice whose axes wrap.
 TEST(Program, PermutesOverSeveralAxesAreNotFolded) {
     const IdealHardware hardware = hardware_from_options({.chip = "v5p", .slice = "4x4x4"});
     for (const int shift : {1, 5, -3}) {
@@ -140,8 +141,9 @@ TEST_F(ProgramFile, RunsAndIsHeldToItsExpectation) {
     const Outcome outcome = podsim({"run", write(text), "--json", "-"});
     EXPECT_EQ(outcome.status, 1);
     const auto json = nlohmann::json::parse(outcome.out);
-    // Half of 1 MiB a chip in one message, twice; then half of the product: 2 x 128 x 128 x 128 FLOPs take less
-    // than reading 128 x 128 weights and writing and reading half of the rest.
+    // Half of 1 MiB per chip crosses in one message, twice; then half of the product follows. Its
+    // 2 x 128 x 128 x 128 FLOPs take less than reading 128 x 128 weights and reading and writing
+    // half of the rest.
     const double half = 128.0 * 128 * 2 + (128 * 128 + 64 * 128) * 2.0;
     EXPECT_NEAR(json["step_time_s"], 2 * 524288 / 15e9 + 1e-6 + half / 8.1e11, 5e-12);
     EXPECT_EQ(json["bound"], "host-to-chip");
@@ -181,7 +183,7 @@ TEST_F(ProgramFile, SaysWhatIsWrong) {
                    "arithmetic_intensity, critical_intensity");
 }
 
-// Of a chip that has them; the rates are those of lower/durations_test.cpp.
+// Applies to chips that have fp8; the rates are those of durations_test.cpp.
 TEST_F(ProgramFile, MultipliesInFp8WhereTheChipDoes) {
     const std::string stage =
         "program: {stages: [{do: matmul, m: 8, k: 256, n: 128, dtype: fp8}]}\n";
@@ -205,7 +207,7 @@ TEST_F(ProgramFile, TooManyMessagesOfABroadcastAreRefused) {
         "fewer\n");
 }
 
-// What only its lowering finds out about a stage is said where the stage is written.
+// An error that only lowering finds in a stage has the stage's position.
 TEST_F(ProgramFile, StagesThatCannotBeNameTheirPlace) {
     const std::string start =
         "hardware: {chip: v5p, slice: 4x4x4}\n"

@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/explain/hbm_use.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/rates.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/step_report.h"
-#include "scenarios/run/run_step.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/step_report.h"
+#include "scenarios/src/simulate/hbm_use.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/rates.h"
+#include "scenarios/src/simulate/run_step.h"
 #include "tests/scenarios/simulate/pipeline_support.h"
-#include "workloads/roofline/least_traffic.h"
+#include "workloads/bounds/least_traffic.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
@@ -26,7 +26,7 @@ void slow_down_hbm(Scenario& scenario, double times) {
     chip.hbm_bandwidth.value = sim::BytesPerSecond(chip.hbm_bandwidth.value.value() / times);
 }
 
-/// Of the messages of a step, bytes of a chip's HBM on the mean: the least, and what was moved.
+/// Mean HBM bytes per chip that a step's messages move: the lower bound, and the simulated amount.
 struct Messages {
     double least = 0;
     double moved = 0;
@@ -49,7 +49,8 @@ Messages messages_of(const Scenario& scenario) {
     return messages;
 }
 
-/// Steps in which other things move than in random ones: stages, slices, the host, windows, unequal members.
+/// Returns steps whose data moves differently than in random ones: stages, slices, the host,
+/// windows, unequal members.
 std::vector<Scenario> special_steps() {
     std::vector<Scenario> steps;
     for (const auto placement : {workloads::Placement::zig_zag, workloads::Placement::plain}) {
@@ -62,7 +63,7 @@ std::vector<Scenario> special_steps() {
         window.step().plan.overlap.context_steps = collectives::step_gather(
             window.hardware.slice, window.step().mesh.group({"context"}), false);
         steps.push_back(window);
-        window.step().model.window = 0;  // all the way round
+        window.step().model.window = 0;  // around the whole ring
         steps.push_back(window);
         window.step().plan.overlap.context_steps.reset();
         steps.push_back(window);
@@ -101,7 +102,7 @@ std::vector<Scenario> special_steps() {
     return steps;
 }
 
-/// Whether messages were part of what bounds the step.
+/// Expects that the bounds hold. Returns true if messages contribute to the bound of the step.
 bool expect_bounds_hold(Scenario scenario, double slower) {
     slow_down_hbm(scenario, slower);
     const Messages messages = messages_of(scenario);
@@ -118,8 +119,8 @@ bool expect_bounds_hold(Scenario scenario, double slower) {
     return counted;
 }
 
-// No step is faster than the bound, nor does its schedule move less than the bound counts: with an HBM as it is, and so slow
-// that it is what bounds.
+// No step is faster than the bound, and no schedule moves less than the bound counts. This holds
+// with the HBM as it is, and with one so slow that it is the bound.
 TEST(SharedHbmBounds, HoldOfRandomSteps) {
     int counted = 0;
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -140,9 +141,10 @@ TEST(SharedHbmBounds, HoldOfStepsOfEveryKind) {
     }
 }
 
-// LLaMA 2-13B, a forward pass of 8 tokens on one v5e (197 TFLOP/s, 810 GB/s): 40 layers of 5120 x (4 x 5120 + 3 x 13824) =
-// 317,194,240 parameters take 634.4 MB / 810 GB/s = 783.2 us each to load and 2 x 8 x 317.2e6 / 197e12 = 25.8 us to multiply by;
-// the table of 32000 x 5120 404.5 us and 13.3 us. Attention: 8 keys of every query and half of them seen.
+// LLaMA 2-13B, a forward pass of 8 tokens on one v5e (197 TFLOP/s, 810 GB/s). Each of 40 layers of
+// 5120 x (4 x 5120 + 3 x 13824) = 317,194,240 parameters takes 634.4 MB / 810 GB/s = 783.2 us to
+// load and 2 x 8 x 317.2e6 / 197e12 = 25.8 us to multiply by. The table of 32000 x 5120 takes
+// 404.5 us and 13.3 us. In attention each query has 8 keys, half of which are seen.
 TEST(SharedHbmBounds, TheBookOfAFewTokensIsTheLoadingOfWeights) {
     Scenario scenario =
         make_scenario("v5e", {1, 1, 1}, workloads::find_model("llama-2-13b"), {}, 1, 8);
@@ -168,7 +170,7 @@ TEST(SharedHbmBounds, TheBookOfAFewTokensIsTheLoadingOfWeights) {
                                      "forward, unembedding\n"));
     EXPECT_EQ(step_json(scenario, shared, {}, {})["analytic"]["book_weight_loading"].dump(),
               R"(["forward","unembedding"])");
-    // A private HBM bounds by the same kernels here: one chip has no messages.
+    // A private HBM has the same bound from kernels here: one chip has no messages.
     EXPECT_EQ(shared.lower.time, apart.lower.time);
 }
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "sim/memory/shared_server.h"
 #include "tests/scenarios/simulate/step_support.h"
 
@@ -16,8 +16,8 @@ using samples::ceil_ps;
 constexpr std::int64_t kHbm = 810'000'000'000;  ///< v5e, bytes a second
 constexpr std::int64_t kIci = 45'000'000'000;
 
-/// Pairs of neighbours bring each other half of `gathered` bytes, then all chips read `read`, in two pieces: the second
-/// gather runs beside the first read.
+/// Pairs of neighbours send each other half of `gathered` bytes, then all chips read `read`, in two
+/// segments: the second gather runs beside the first read.
 ProgramResult decode_like(HbmRule hbm, double gathered, double read) {
     IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = "2x2"});
     hardware.message_cap = sim::Bytes(1e9);
@@ -35,10 +35,11 @@ ProgramResult decode_like(HbmRule hbm, double gathered, double read) {
     return simulate_program(hardware, program, Fold::automatic);
 }
 
-// v5e: a read of 81 MB takes 100 us at 810 GB/s. Beside it the gather of the next piece, 2 x 2.25 MB a chip: for 50 us, of
-// which the read begins to see 49, a latency after the first piece has left the link, the chip sends at 45 GB/s, which is
-// read, and receives at 45 GB/s, which is written. The two have what they ask for, as both are below a third of 810; the
-// read has 720 in these 49 us and 810 after: late by 90 / 810 of 49 us, 5.44 us.
+// On v5e a read of 81 MB takes 100 us at 810 GB/s. The gather of the next segment, 2 x 2.25 MB a
+// chip, runs beside it for 50 us. The read sees 49 of them, since it begins a latency after the
+// first segment has left the link. Meanwhile the chip sends at 45 GB/s, which is read, and receives
+// at 45 GB/s, which is written. Both get what they ask for, as each is below a third of 810. The
+// read gets 720 in these 49 us and 810 after: it is late by 90 / 810 of 49 us, 5.44 us.
 TEST(SharedHbm, ADecodeLikeStepIsLaterByWhatItsBytesDemand) {
     const ProgramResult alone = decode_like(HbmRule::separate, 4.5e6, 81e6);
     const ProgramResult shared = decode_like(HbmRule::shared, 4.5e6, 81e6);
@@ -53,7 +54,7 @@ TEST(SharedHbm, ADecodeLikeStepIsLaterByWhatItsBytesDemand) {
     EXPECT_EQ(shared.time.ps - alone.time.ps, 5'444'445);
 }
 
-// From a twentieth of the read's bytes on, the read is late by a ninth of what it sees of the gather.
+// A gather of a twentieth of the read's bytes or more delays the read by a ninth of their overlap.
 TEST(SharedHbm, GathersOfAnySizeCostWhatTheyMove) {
     for (const double gathered : {4.05e6, 6e6, 8e6}) {
         const std::int64_t late = decode_like(HbmRule::shared, gathered, 81e6).time.ps -
@@ -63,8 +64,8 @@ TEST(SharedHbm, GathersOfAnySizeCostWhatTheyMove) {
     }
 }
 
-// v5p: all six links in and out, 1.08 of 2.8 TB/s, fit; with sums 0.54 + 4 x 0.54 = 2.7 do, too. On v5e sums over four links
-// ask for 0.18 + 0.72 = 0.9 of 0.81 TB/s, copies for 0.36.
+// v5p: all six links in and out, 1.08 of 2.8 TB/s, fit; with sums 0.54 + 4 x 0.54 = 2.7 do, too. On
+// v5e sums over four links ask for 0.18 + 0.72 = 0.9 of 0.81 TB/s, copies for 0.36.
 TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
     const auto time = [](const std::string& chip, const std::string& slice,
                          collectives::Operation operation, HbmRule hbm) {
@@ -92,7 +93,7 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
     const CollectiveResult fast =
         time("v5e", "16x16", Operation::reduce_scatter, HbmRule::separate);
     EXPECT_GT(slow.simulated, fast.simulated);
-    // What the sums are late by is a term of the gap, which adds up.
+    // The delay of the sums is a term of the gap, which adds up.
     std::int64_t terms = 0;
     std::int64_t memory = 0;
     for (const Share& term : slow.gap) {
@@ -103,7 +104,8 @@ TEST(SharedHbm, LoneCollectivesThatFitTakeWhatTheyTakeAlone) {
     EXPECT_GT(memory, 0);
 }
 
-/// Two chips of two slices add up `bytes` in four pieces while each reads 100 GB; a host's share of the fabric is 6.25 GB/s.
+/// Two chips of two slices add up `bytes` in four segments while each reads 100 GB; a host's
+/// fraction of the fabric is 6.25 GB/s.
 ProgramResult between_slices(HbmRule hbm, double pcie, double bytes) {
     IdealHardware hardware = hardware_from_options({.chip = "v5e", .slice = "1x1"});
     hardware.slices = 2;
@@ -123,8 +125,9 @@ ProgramResult between_slices(HbmRule hbm, double pcie, double bytes) {
     return simulate_program(hardware, program, Fold::automatic);
 }
 
-// Whatever PCIe could take, messages come over it at the rate of the fabric before it: a chip moves the same bytes in the same time, and the
-// reads are late by no more than 7 (n - 1) V / n of them, 7/4 of 0.5 GB at 810 GB/s.
+// Messages cross PCIe at the rate of the fabric before it, however fast PCIe is. A chip therefore
+// moves the same bytes in the same time. The reads are late by at most 7 (n - 1) V / n bytes, 7/2
+// of 0.5 GB, at 810 GB/s.
 TEST(SharedHbm, FastLinksBehindSlowOnesBringNoMoreBytes) {
     constexpr double kBytes = 0.5e9;
     const ProgramResult alone = between_slices(HbmRule::separate, 7e9, kBytes);
@@ -138,7 +141,7 @@ TEST(SharedHbm, FastLinksBehindSlowOnesBringNoMoreBytes) {
     }
 }
 
-// With infinite HBM nothing is shared; the gap has what sharing costs.
+// With infinite HBM nothing is shared; otherwise the ledger has the cost of sharing.
 TEST(SharedHbm, IsATermOfTheGap) {
     Scenario scenario = samples::make_scenario("v5e", {4, 4, 1}, samples::small_model(4),
                                                {{"fsdp", "x"}, {"tensor", "y"}}, 16, 512);
@@ -151,7 +154,7 @@ TEST(SharedHbm, IsATermOfTheGap) {
         std::ranges::find(shared.ledger, "HBM shared with collectives", &LedgerRow::name);
     ASSERT_NE(term, shared.ledger.end());
     EXPECT_EQ(term->alone, shared.step_time - alone);
-    // No chip is slow: what is late is late for the HBM.
+    // No chip is slow: the HBM causes all delays.
     EXPECT_EQ(std::ranges::count(shared.critical_path, "slow chips", &Share::name), 0);
     EXPECT_EQ(std::ranges::count(shared.critical_path, "HBM", &Share::name), 1);
     scenario.hardware.chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();

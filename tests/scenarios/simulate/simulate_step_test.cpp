@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "scenarios/explain/stream_account.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/retime.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/run_step.h"
+#include "scenarios/src/simulate/step_gap.h"
+#include "scenarios/src/simulate/stream_account.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "topology/mesh/fold.h"
 #include "workloads/step/step.h"
@@ -16,6 +16,7 @@
 namespace podsim::scenarios {
 namespace {
 
+using samples::expect_same_spans;
 using samples::floor_ps;
 using samples::make_scenario;
 using samples::random_scenario;
@@ -32,10 +33,11 @@ Scenario fsdp_8b(std::int64_t tokens_per_chip) {
                          {{"fsdp", "x y z"}}, 4096, tokens_per_chip);
 }
 
-// LLaMA 3-8B, FSDP over 4096 chips and three axes. Compute-bound above 850 tokens a chip (2550 / 3).
-// At four times that only the first gather (embedding, 1.05 GB) and the last ReduceScatter (its
-// gradient) cannot hide behind compute, beside what they keep from kernels of the HBM; the rest is within 2 %: 3400
-// tokens are no multiple of the systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
+// LLaMA 3-8B, FSDP over 4096 chips and three axes, is compute-bound above 850 tokens a chip
+// (2550 / 3). At four times that only the first gather (embedding, 1.05 GB) and the last
+// ReduceScatter (its gradient) cannot hide behind compute, apart from the HBM bandwidth that
+// collectives take from kernels. The rest is within 2 %: 3400 tokens are no multiple of the
+// systolic array, which costs the weight gradients (their inner dimension) 1.6 %.
 TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
     for (const std::int64_t tokens : {3400, 3456}) {
         const StepResult result = simulate_step(fsdp_8b(tokens), Fold::automatic);
@@ -51,7 +53,8 @@ TEST(Tightness, ComputeBoundStepIsComputePlusFirstGatherAndLastScatter) {
     }
 }
 
-// At a quarter of the turning point the links never rest: within 10 % of the bytes at their rate.
+// At a quarter of the turning point the links are never idle: the step is within 10 % of the bytes
+// at their rate.
 TEST(Tightness, CommunicationBoundStepKeepsTheLinksBusy) {
     const StepResult result = simulate_step(fsdp_8b(212), Fold::automatic);
     EXPECT_EQ(result.lower.bound, "ici x+y+z");
@@ -84,7 +87,8 @@ TEST(Step, AccountsAddUpAndNothingBeatsTheRoofline) {
     }
 }
 
-// With links that cost nothing, and messages that nobody waits for at the HBM, the compute stream never waits.
+// If links cost nothing and messages do not delay kernels at the HBM, the compute stream
+// never waits.
 TEST(Step, WithoutLatencyAndWithInfiniteBandwidthEqualsTheComputeTime) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         SCOPED_TRACE(seed);
@@ -125,7 +129,7 @@ TEST(Step, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// An unfolded run must really look at every chip: one slower link changes it.
+// An unfolded run must really simulate every chip: one slower link changes it.
 TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
     const Scenario scenario = make_scenario("v5p", {4, 4, 4}, small_model(2),
                                             {{"fsdp", "x y"}, {"tensor", "z"}}, 16, 1024);
@@ -137,7 +141,8 @@ TEST(Step, OneSlowLinkChangesTheUnfoldedStep) {
     EXPECT_GT(run_step(step).result.end, before);
 }
 
-// What a step without stragglers, slow kernels and launch costs shares with the step as it is: all but durations.
+// A step that is retimed without stragglers, slow kernels and launch costs differs from the
+// original in its durations alone.
 TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
     for (std::uint64_t seed = 100; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
@@ -167,8 +172,8 @@ TEST(Step, RetimedIsWhatIsLoweredForThatHardware) {
     }
 }
 
-// Skipping repeated layers must not change anything: deep models, mixed settings, a backlog of reductions that
-// grows (latency and slow links), an odd layer count.
+// The reuse of repeated layers changes nothing: deep models, mixed settings, a growing backlog of
+// reductions (latency and slow links), an odd layer count.
 TEST(Reuse, EqualsTheFullRunToThePicosecond) {
     int skipped = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {

@@ -1,17 +1,17 @@
-// What steps know of each other changes nothing of them.
-#include "scenarios/simulate/step_memory.h"
+// Programs and schedules that steps share in a StepMemory change no result.
+#include "scenarios/src/simulate/step_memory.h"
 
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/verdict.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/verdict.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/simulate.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -22,7 +22,8 @@ constexpr const char* kStep =
     "batch: {tokens: 256Ki, sequence: 4096}\n"
     "mesh: {fsdp: y z, tensor: x%2, data: x/2}\n";
 
-/// What a setting changes: places, groups, bytes, rates, links of hosts, what folds, the order of operations, the program alone.
+/// Settings that change positions, groups, bytes, rates, links of hosts, folding, the order of
+/// operations, or only the program.
 const std::vector<std::vector<std::string>> kChanges{
     {},
     {"training.remat=none"},
@@ -80,7 +81,8 @@ TEST(StepMemory, ChangesNoStep) {
     }
 }
 
-/// Steps that differ in what is kept alone have the same programs, and where links and places are the same, schedules.
+/// Steps that differ in their hardware alone share the program. Steps with the same collectives
+/// over the same links and positions share schedules.
 TEST(StepMemory, IsShared) {
     StepMemory memory;
     const auto lowered = [&](const std::vector<std::string>& change) {
@@ -103,7 +105,7 @@ TEST(StepMemory, IsShared) {
     EXPECT_EQ(shared(first, lowered({})), all);
     EXPECT_EQ(shared(first, lowered({"hardware.hbm=private"})), all);
     EXPECT_EQ(shared(first, lowered({"training.remat=none"})), all);
-    // The weights' collectives are the same for any batch, those of activations are not.
+    // The weights' collectives are the same for any batch; those of activations are not.
     const std::size_t weights = shared(first, lowered({"batch.tokens=512Ki"}));
     EXPECT_GT(weights, 0U);
     EXPECT_LT(weights, all);

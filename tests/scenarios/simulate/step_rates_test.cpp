@@ -1,9 +1,9 @@
-// The rates of a step's result, from its time and what it is to compute.
+// The rates of a step's result, from its time and its nominal work.
 #include <gtest/gtest.h>
 
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
@@ -14,7 +14,8 @@ Scenario small() {
                                   {{"fsdp", "x y z"}, {"data", "slice"}}, 64, 1024, 2);
 }
 
-// Tokens a second, and FLOPs by the rule that the scenario names, against the peak of all chips of all slices.
+// The rates are tokens per second, and FLOPs by the scenario's rule over the peak of all chips of
+// all slices.
 TEST(StepRates, AreTokensAndFlopsOverTheStep) {
     for (const workloads::FlopRule rule :
          {workloads::FlopRule::executed, workloads::FlopRule::parameters,
@@ -45,7 +46,7 @@ TEST(StepRates, AreTokensAndFlopsOverTheStep) {
     }
 }
 
-/// The LLaMA 3-8B step that is nearest to its peak: links, HBM and vector unit take no time.
+/// Returns the LLaMA 3-8B step closest to its peak: links, HBM and vector unit take no time.
 Scenario llama_at_its_peak() {
     Scenario scenario = samples::make_scenario(
         "v5p", {4, 4, 4}, workloads::find_model("llama-3-8b"), {{"fsdp", "x y z"}}, 256, 4096);
@@ -56,8 +57,8 @@ Scenario llama_at_its_peak() {
     return scenario;
 }
 
-// The table of 128256 x 4096 that is looked up in is 7 % of the 7.5e9 parameters that multiply: counted as a matmul it made
-// utilisations of more than the peak.
+// The lookup table of 128256 x 4096 is 7 % of the 7.5e9 parameters that multiply. A regression:
+// counted as a matmul, it made utilisations exceed the peak.
 TEST(StepRates, ALookupIsNoMatmul) {
     Scenario scenario = llama_at_its_peak();
     const double mfu = simulate_step(scenario, Fold::automatic, {.explain = false}).mfu;
@@ -71,7 +72,7 @@ TEST(StepRates, ALookupIsNoMatmul) {
                 all / (all - 6 * 128321.0 * 4096), 1e-9);
 }
 
-/// A random step in which hardly anything but its matmuls takes time.
+/// Returns a random step in which hardly anything but its matmuls takes time.
 Scenario random_math(std::mt19937_64& random) {
     const auto coin = [&] { return random() % 2 == 0; };
     Scenario scenario = samples::random_scenario(random);
@@ -100,8 +101,8 @@ Scenario random_math(std::mt19937_64& random) {
     return scenario;
 }
 
-// At ideal rates nothing is computed faster than at its peak, which is that of bf16 where quantised matmuls are slower. Times
-// are rounded up, so the products alone can be one unit in the last place above.
+// At ideal rates nothing exceeds its peak, which is that of bf16 if quantised matmuls are slower.
+// Times are rounded up, so only the products can exceed 1, by one unit in the last place.
 TEST(StepRates, UtilisationIsAtMostOne) {
     int at_the_peak = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -117,7 +118,8 @@ TEST(StepRates, UtilisationIsAtMostOne) {
     EXPECT_GT(at_the_peak, 20) << "some steps should be at their peak";
 }
 
-// A block of evaluation steps and training steps, one after the other; the evaluation step is its own scenario.
+// A block runs evaluation steps and training steps one after the other. An evaluation step takes
+// the time of a scenario of its own.
 TEST(StepRates, OfABlockAreItsSteps) {
     Scenario scenario = small();
     scenario.step().evaluation = Evaluation{.tokens = 131072, .steps = 5, .train_steps = 3};
@@ -134,7 +136,7 @@ TEST(StepRates, OfABlockAreItsSteps) {
     EXPECT_EQ(without.block, sim::Time{});
 }
 
-// Estimates are of the ideal machine: no profile changes them.
+// Estimates describe the ideal machine: no profile changes them.
 TEST(StepRates, EstimatesDoNotDependOnTheProfile) {
     Scenario scenario = small();
     const StepResult ideal = simulate_step(scenario, Fold::automatic, {.explain = false});
@@ -168,7 +170,8 @@ TEST(StepRates, OfACollectiveSayWhatItWaitsFor) {
     EXPECT_EQ(to_string(Regime::bandwidth_bound), "bandwidth-bound");
 }
 
-// A collective under a profile runs at the rates that are reached, and is held to the ideal ones.
+// Under a profile a collective runs at the reached rates, but its bounds are those of the
+// ideal ones.
 TEST(StepRates, OfACollectiveAreReachedAndItsBoundsIdeal) {
     CollectiveRequest request;
     request.hardware = small().hardware;
@@ -181,7 +184,7 @@ TEST(StepRates, OfACollectiveAreReachedAndItsBoundsIdeal) {
     const CollectiveResult half = simulate_collective(request, Fold::automatic);
     EXPECT_EQ(half.physical_bound, ideal.physical_bound);
     EXPECT_EQ(half.book, ideal.book);
-    // How the array is cut into messages may follow the rate.
+    // The division of the array into messages may depend on the rate.
     EXPECT_NEAR(half.parts.bandwidth.seconds() / ideal.parts.bandwidth.seconds(), 2, 0.02);
     EXPECT_EQ(samples::sum(half.gap).ps,
               half.simulated.ps - sim::round_down(half.physical_bound).ps);

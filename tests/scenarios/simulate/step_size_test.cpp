@@ -1,19 +1,18 @@
-// How large a step is before it is built, and what is said of one that does not fit into memory.
-#include "scenarios/simulate/step_size.h"
+// The size of a step before it is built, and the refusal of one that does not fit into memory.
 
 #include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/step_programs.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/step_programs.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
 namespace {
 
-constexpr const char* kPipeline =
+constexpr const char* kPipelined =
     "hardware: {chip: v5p, slice: 4x4x4}\n"
     "model: llama-3-8b\n"
     "batch: {tokens: 6400Mi, sequence: 4096}\n"
@@ -25,7 +24,7 @@ protected:
     [[nodiscard]] Scenario with(std::vector<std::string> settings) const {
         return load_scenario(ScenarioSource{path("s.yaml")}, settings, Requests::any);
     }
-    /// What a process of its own says: the limit is the process's.
+    /// Returns the error of a process of its own: the limit applies to the process.
     [[nodiscard]] std::string error_of(const std::string& command) const {
         const std::string line =
             fmt::format("cd '{}' && '{}' {} >out 2>err", path("."), program_path(), command);
@@ -36,9 +35,10 @@ protected:
     }
 };
 
-// Each microbatch more adds the same operations, whatever the schedule: what two small steps tell is what is built.
+// Each further microbatch adds the same operations, for any schedule: an extrapolation from two
+// small steps is exact.
 TEST_F(StepSizeTest, GrowsEvenlyWithMicrobatches) {
-    write(kPipeline);
+    write(kPipelined);
     for (const std::string schedule : {"gpipe", "1f1b", "zero_bubble"}) {
         SCOPED_TRACE(schedule);
         const Scenario scenario =
@@ -49,7 +49,7 @@ TEST_F(StepSizeTest, GrowsEvenlyWithMicrobatches) {
         }
         EXPECT_EQ(size_of_step(scenario).operations(), built);
     }
-    // No estimate of few: 4 stages x 8 x 4 is the first.
+    // Few microbatches have no estimate: 4 stages x 8 x 4 = 128 is the first number that has one.
     EXPECT_EQ(size_of_step(with({"training.microbatches=127"})).operations(), 0);
     EXPECT_GT(size_of_step(with({"training.microbatches=128"})).operations(), 0);
 }
@@ -58,8 +58,9 @@ TEST_F(StepSizeTest, IsRefusedWhereMemoryCannotHoldIt) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "AddressSanitizer knows no limit of memory";
 #endif
-    write(kPipeline);
-    // 28 MB and 4 + 694 x 100000 operations of 1600 bytes; of 2 GB floor(((2e9 - 28e6) / 1600 - 4) / 694) = 1775.
+    write(kPipelined);
+    // The run takes 28 MB and 4 + 694 x 100000 operations of 1600 bytes; 2 GB have room for
+    // floor(((2e9 - 28e6) / 1600 - 4) / 694) = 1775 microbatches.
     EXPECT_EQ(
         error_of("run s.yaml --memory 2GB"),
         "s.yaml: a step of 100000 microbatches is some 6.94e+07 operations, whose run takes up to "

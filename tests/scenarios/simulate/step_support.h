@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "topology/chips/chip.h"
 
 namespace podsim::scenarios::samples {
@@ -18,7 +18,7 @@ namespace podsim::scenarios::samples {
 /// Logical axes with their factors.
 using Mesh = std::vector<std::pair<std::string, std::string>>;
 
-/// A scenario on a catalogue chip, its mesh given by factor texts; ways follow from the mesh.
+/// Returns a scenario on a catalogue chip. Factor texts give its mesh, which fixes the parallelism.
 inline Scenario make_scenario(const std::string& chip, topology::Point shape,
                               const workloads::ModelSpec& model, const Mesh& mesh,
                               std::int64_t sequences, std::int64_t sequence, int slices = 1) {
@@ -45,7 +45,7 @@ inline Scenario make_scenario(const std::string& chip, topology::Point shape,
     return scenario;
 }
 
-/// A small model whose heads, widths and vocabulary divide by 4.
+/// Returns a small model whose heads, widths and vocabulary divide by 4.
 inline workloads::ModelSpec small_model(std::int64_t layers) {
     workloads::ModelSpec model;
     model.name = "small";
@@ -59,8 +59,8 @@ inline workloads::ModelSpec small_model(std::int64_t layers) {
     return model;
 }
 
-/// The two-matmul layer of the reference text, In[B, D] x W_in[D, F] x W_out[F, D] of D = 8192: one gather and one
-/// scatter of a parallel block, and next to nothing besides.
+/// Returns the two-matmul layer of the reference text, In[B, D] x W_in[D, F] x W_out[F, D] with
+/// D = 8192: one gather and one scatter of a parallel block, and hardly anything else.
 inline workloads::ModelSpec two_matmuls(std::int64_t layers, std::int64_t d_ff) {
     workloads::ModelSpec model;
     model.name = "two matmuls";
@@ -75,21 +75,21 @@ inline workloads::ModelSpec two_matmuls(std::int64_t layers, std::int64_t d_ff) 
     return model;
 }
 
-/// Routed experts beside a shared one, behind a dense layer.
+/// Returns a model with routed experts beside a shared one, behind a dense layer.
 inline workloads::ModelSpec small_experts(std::int64_t layers) {
     workloads::ModelSpec model = small_model(layers);
     model.experts = {.count = 16, .per_token = 2, .shared = 1, .d_ff = 512, .first_dense = 1};
     return model;
 }
 
-/// Matmuls at their peak and nothing but them: no padding, HBM and vector unit infinitely fast.
+/// Leaves only matmuls at their peak: no padding, HBM and vector unit infinitely fast.
 inline void leave_math_alone(topology::ChipSpec& chip) {
     chip.mxu_dimension.value = 1;
     chip.hbm_bandwidth.value = sim::BytesPerSecond::infinity();
     chip.vpu_flops.value = sim::FlopsPerSecond::infinity();
 }
 
-/// Besides, links cost nothing and a FLOP takes a picosecond.
+/// As leave_math_alone; links cost nothing either, and a FLOP takes a picosecond.
 inline void count_flops(topology::ChipSpec& chip) {
     leave_math_alone(chip);
     chip.ici_latency.value = sim::Seconds(0);
@@ -103,7 +103,7 @@ inline sim::Time sum(const std::vector<Share>& shares) {
                            [](sim::Time total, const Share& share) { return total + share.time; });
 }
 
-/// Picoseconds as of what is simulated, which rounds up, and of bounds.
+/// Returns picoseconds rounded up, as simulated times are; bounds are rounded down.
 inline std::int64_t ceil_ps(double seconds) {
     return sim::round_up(sim::Seconds(seconds)).ps;
 }
@@ -111,7 +111,7 @@ inline std::int64_t floor_ps(sim::Seconds seconds) {
     return sim::round_down(seconds).ps;
 }
 
-/// The first operation of that name.
+/// Returns the first operation of that name.
 inline Span span_of(const StepResult& result, const std::string& name) {
     const std::vector<Span> spans = spans_of(result.reported_chip);
     const auto found = std::ranges::find(spans, name, &Span::name);
@@ -122,7 +122,7 @@ inline Span span_of(const StepResult& result, const std::string& name) {
     return *found;
 }
 
-/// Where the first compute operation of that name, or that begins with it, starts.
+/// Returns the start of the first compute operation whose name is or begins with `name`.
 inline double start_of(const StepResult& result, const std::string& name) {
     const std::vector<Span> spans = spans_of(result.reported_chip);
     const auto found = std::ranges::find_if(spans, [&](const Span& span) {
@@ -135,7 +135,8 @@ inline double start_of(const StepResult& result, const std::string& name) {
     return found->start.seconds();
 }
 
-/// Compute and waits, the critical path and the gap add up exactly, and the bound holds.
+/// Expects that compute and waits, the critical path and the gap add up exactly, and that the
+/// bound holds.
 inline void expect_exact_sums(const StepResult& result) {
     EXPECT_EQ(result.compute + result.exposed_total, result.step_time);
     EXPECT_EQ(sum(result.exposed), result.exposed_total);
@@ -144,7 +145,7 @@ inline void expect_exact_sums(const StepResult& result) {
     EXPECT_EQ(sum(result.gap), result.step_time - sim::round_down(result.lower.time));
 }
 
-/// Reported chips that do each operation at the same times.
+/// Expects that the reported chips do each operation at the same times.
 inline void expect_same_spans(const StepResult& one, const StepResult& other) {
     const std::vector<Span> ones = spans_of(one.reported_chip);
     const std::vector<Span> others = spans_of(other.reported_chip);
@@ -156,8 +157,8 @@ inline void expect_same_spans(const StepResult& one, const StepResult& other) {
     }
 }
 
-/// The same to the picosecond with fold on and off, memory and spans of the reported chip included, and sums that are
-/// exact; returns the folded one.
+/// Expects the same step, to the picosecond, with fold on and off, memory and spans of the reported
+/// chip included, and exact sums. Returns the folded one.
 inline StepResult expect_folded_equals_unfolded(const Scenario& scenario) {
     const StepResult folded = simulate_step(scenario, Fold::automatic);
     const StepResult whole = simulate_step(scenario, Fold::off);
@@ -182,7 +183,8 @@ inline StepResult expect_folded_equals_unfolded(const Scenario& scenario) {
     return folded;
 }
 
-/// A random legal mesh, plan and model on a small slice of v5p, v4p (tori and meshes) or v5e (meshes).
+/// Returns a random legal mesh, plan and model on a small slice of v5p, v4p (tori and meshes) or
+/// v5e (meshes).
 inline Scenario random_scenario(std::mt19937_64& random) {
     const auto pick = [&](auto... values) {
         const std::vector list{values...};

@@ -1,12 +1,12 @@
-// A run is ended once its step surely takes longer than asked, and never otherwise.
+// A run ends early once its step certainly takes longer than the limit, and never otherwise.
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/outline/times_left.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/watch/watch.h"
+#include "scenarios/src/base/watch.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/search/plan_work.h"
+#include "scenarios/src/simulate/run_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
@@ -29,7 +29,8 @@ Scenario step_with(const char* mesh) {
                          settings);
 }
 
-// Weights gathered beside the compute; collectives that block it, half of the step; ring steps, of which transfers are told too.
+// Weights gathered beside the compute; collectives that block it, half of the step; ring steps,
+// whose transfers are reported too.
 TEST(TakesLonger, IsNeverSaidOfWhatDoesNot) {
     for (const char* const mesh :
          {"{fsdp: x y z}", "{fsdp: x y, tensor: z}", "{fsdp: x%2 y z, tensor: x/2}"}) {
@@ -58,7 +59,8 @@ TEST(TakesLonger, IsNeverSaidOfWhatDoesNot) {
     }
 }
 
-// What lies on the longest path behind an operation counts, too: collectives that block the compute, of which work alone knows nothing.
+// The longest path behind an operation counts too. It includes collectives that block the compute,
+// which the remaining work alone omits.
 TEST(TakesLonger, IsSaidSoonerWhereTimesLeftAreKnown) {
     const Scenario scenario = step_with("{fsdp: x y, tensor: z}");
     const sim::Time step = simulate_step(scenario, Fold::automatic, {.explain = false}).step_time;
@@ -83,7 +85,8 @@ TEST(TakesLonger, IsSaidSoonerWhereTimesLeftAreKnown) {
     EXPECT_LT(2 * played_until_sure(true), played_until_sure(false));
 }
 
-// Pairs half a ring apart put eight times as much on each link as neighbours would: what the links have to carry is known before the first event.
+// Pairs half a ring apart put eight times as much on each link as neighbours do. The load of the
+// links is fixed before the first event.
 TEST(TakesLonger, IsSaidAtOnceWhereLinksHaveTooMuchToCarry) {
     const Scenario scenario = step_with("{fsdp: x%4 y z, tensor: x/4}");
     const StepResult step = simulate_step(scenario, Fold::automatic, {.explain = false});
@@ -92,7 +95,7 @@ TEST(TakesLonger, IsSaidAtOnceWhereLinksHaveTooMuchToCarry) {
         busiest =
             link.name.starts_with("ici") ? std::max(busiest, link.busiest_bytes.value()) : busiest;
     }
-    // At most 90 GB/s, of which the profile reaches less.
+    // A link reaches at most 90 GB/s, and less under the profile.
     const sim::Time at_least{static_cast<std::int64_t>(busiest / 90e9 * 1e12)};
     CountsPlayed watch;
     EXPECT_THROW(

@@ -1,11 +1,11 @@
-// Steps with tensor sharding over both dimensions of weight matrices (2-D weight-stationary): folding, accounts, the time of
-// a layer's collectives, scenario files.
+// Steps with tensor sharding over both dimensions of weight matrices (2-D weight-stationary):
+// folding, accounts, the time of a layer's collectives, scenario files.
 #include <gtest/gtest.h>
 
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/validation/validate_plan.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -22,7 +22,8 @@ struct WeightStationary {
     workloads::PipelineSchedule schedule = workloads::PipelineSchedule::one_f_one_b;
 };
 
-// With 16 ways four heads of keys and values are split by columns, which both axes gather.
+// With 16 tensor shards the four heads of keys and values are split by columns, which both
+// axes gather.
 TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
     using workloads::RematPolicy;
     const std::vector<WeightStationary> cases{
@@ -56,10 +57,10 @@ TEST(TensorTransposeStep, FoldedEqualsUnfoldedAndAccountsAddUp) {
     }
 }
 
-// Two matmuls (D = 4096, F = 16384) of 8192 tokens over X = 4 and Y = 4, no math, no latency: every collective takes
-// V (n - 1) / n / W on its ring, in all
+// Two matmuls (D = 4096, F = 16384) of 8192 tokens over X = 4 and Y = 4, without math and latency.
+// Every collective takes V (n - 1) / n / W on its ring; their sum is
 //   (4 B D / X + (4 B F + 2 B (Q + O)) / Y) (3 / 4) / 180e9,  Q = 48, O = 16
-// and the sums of a norm, AllReduce of 4 B / Y bytes, 1e-4 of that.
+// The sums of a norm, an AllReduce of 4 B / Y bytes, add 1e-4 of that.
 TEST(TensorTransposeStep, TimeOfALayerIsThatOfItsBytes) {
     workloads::ModelSpec model = samples::two_matmuls(8, 16384);
     model.d_model = 4096;

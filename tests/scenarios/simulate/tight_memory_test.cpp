@@ -1,18 +1,19 @@
-// Tight memory is tight, not a cliff: what is asked for stays within what the account is true to, and what is lowered says so.
+// Tight memory is no cliff: a requested look-ahead stays while the peak is within the account's
+// accuracy, and a lowered one is reported.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
-#include "scenarios/advice/memory_report.h"
-#include "scenarios/explain/memory.h"
-#include "scenarios/load/load.h"
-#include "scenarios/report/step_json.h"
-#include "scenarios/report/step_report.h"
-#include "scenarios/simulate/estimate_step.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/format.h"
+#include "scenarios/src/advise/memory_report.h"
+#include "scenarios/src/base/format.h"
+#include "scenarios/src/report/step_json.h"
+#include "scenarios/src/report/step_report.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/estimate_step.h"
+#include "scenarios/src/simulate/memory.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "workloads/step/step.h"
 
@@ -24,13 +25,13 @@ using ::testing::Not;
 
 class TightMemory : public CommandTest {
 protected:
-    /// A chip whose programs may use so much.
+    /// Returns the scenario on a chip of this capacity.
     [[nodiscard]] Scenario with(double bytes, int ahead = 1) const {
         return load_scenario(file_, std::vector<std::string>{
                                         fmt::format("hardware.chip.hbm_capacity={:.0f} B", bytes),
                                         fmt::format("overlap.prefetch_layers={}", ahead)});
     }
-    /// In program order, by which the look-ahead is decided.
+    /// Returns the peak in program order, which decides the look-ahead.
     [[nodiscard]] double peak(int ahead) const {
         const Scenario scenario = with(1e12, ahead);
         return workloads::peak_of_stages(scenario.step().model, scenario.step().plan).value();
@@ -43,7 +44,7 @@ protected:
         "mesh: {fsdp: x y z}\n");
 };
 
-// The peak may be 5 % above the capacity, as MemoryUse::tight has it, and not a byte more.
+// The peak may exceed the capacity by 5 %, as MemoryUse::tight defines it, and by not a byte more.
 TEST_F(TightMemory, TheAskedLookAheadStaysWithinWhatTheAccountIsTrueTo) {
     const double most = peak(1);
     ASSERT_LT(peak(0), 0.95 * most);
@@ -62,13 +63,14 @@ TEST_F(TightMemory, TheAskedLookAheadStaysWithinWhatTheAccountIsTrueTo) {
     EXPECT_THAT(text, HasSubstr("  tight in the memory of a chip: it may not fit (see below)\n"));
     EXPECT_THAT(text, HasSubstr("  the look-ahead of 1 layer stays as asked\n"));
     EXPECT_THAT(text, HasSubstr("overlap.prefetch_layers: 0: peak "));
-    // Where it fits there is nothing to say.
+    // Nothing is reported if the step fits.
     const Scenario roomy = with(1e12);
     EXPECT_THAT(step_report(roomy, simulate_step(roomy, Fold::automatic), {}),
                 Not(HasSubstr("look-ahead")));
 }
 
-// Beyond, the verdict says what lowering costs: the difference to the same step on a chip that holds it, to the picosecond.
+// Above 5 %, the verdict says what lowering costs: the difference to the same step on a chip that
+// holds it, to the picosecond.
 TEST_F(TightMemory, ALoweredLookAheadSaysWhatItCosts) {
     const Scenario scenario = with(peak(1) / 1.06);
     const StepResult result = simulate_step(scenario, Fold::automatic);
@@ -86,7 +88,7 @@ TEST_F(TightMemory, ALoweredLookAheadSaysWhatItCosts) {
     EXPECT_EQ(json["prefetch_layers"], 0);
     EXPECT_EQ(json["asked_prefetch_layers"], 1);
     EXPECT_EQ(json["asked_prefetch_step_time_s"], decimal_seconds(asked));
-    // One run where nothing is explained, as in sweeps.
+    // There is one run if nothing is explained, as in sweeps.
     const StepResult plain = simulate_step(scenario, Fold::automatic, {.explain = false});
     EXPECT_FALSE(plain.with_asked_prefetch.has_value());
     EXPECT_EQ(look_ahead_words(plain), "look-ahead 1 -> 0 to fit");
@@ -125,11 +127,15 @@ TEST(FitWords, AreTheSameEverywhere) {
     }
 }
 
-// LLaMA 3.1-70B on v6e-128 with 5 sequences a chip and out_proj offloaded besides: AI-Hypercomputer/tpu-recipes @87d47f6c,
-// training/trillium/Llama3.1-70B-MaxText/v6e-128/cluster_toolkit/run_recipe.sh, which states 42.6035 s. Its account is 0.9 %
-// above the capacity with nothing ahead: the look-ahead fell to 0, fetches from the host with it, and the step took 49.32 s. A layer's tensors
-// that are fetched a whole layer ahead are 6.5 % of the capacity, beside those of the layer at its MLP; from the MLP on, half a layer ahead, they
-// come when the MLP's own are gone: they cost no memory at the peak, and the account is tight.
+// LLaMA 3.1-70B on v6e-128 with 5 sequences a chip and out_proj offloaded besides:
+// AI-Hypercomputer/tpu-recipes @87d47f6c,
+// training/trillium/Llama3.1-70B-MaxText/v6e-128/cluster_toolkit/run_recipe.sh, which states
+// 42.6035 s. Its account exceeds the capacity by 0.9 % with nothing ahead.
+//
+// A regression: the look-ahead fell to 0, fetches from the host with it, and the step took 49.32 s.
+// Tensors of a layer that are fetched a whole layer ahead are 6.5 % of the capacity, beside those
+// of the layer at its MLP. Half a layer ahead, from the MLP on, they arrive when the MLP's own are
+// gone: they add nothing to the peak, and the account is tight.
 TEST_F(TightMemory, APublishedRecipeThatRanIsNotSlowedByItsAccount) {
     const std::string file = write(
         "hardware: {chip: v6e, slice: 8x16}\n"
@@ -149,7 +155,8 @@ TEST_F(TightMemory, APublishedRecipeThatRanIsNotSlowedByItsAccount) {
               "look-ahead 1 -> 0, fetches from the host ahead 1 -> 0.5 to fit");
     EXPECT_EQ(step_json(load_scenario(file), result, {})["asked_fetch_layers"], 1);
     EXPECT_NEAR(result.step_time.seconds(), 42.6035, 0.05 * 42.6035);
-    // Without the fetches ahead the account is tight, the asked look-ahead stays, and the step waits for the host.
+    // Without the fetches ahead the account is tight, the requested look-ahead stays, and the step
+    // waits for the host.
     const StepResult fetched_late = step({"overlap.fetch_layers=0"});
     EXPECT_EQ(fit_of(fetched_late.memory), MemoryFit::tight);
     EXPECT_EQ(fetched_late.prefetch_layers, 1);

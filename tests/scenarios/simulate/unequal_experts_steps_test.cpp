@@ -1,15 +1,15 @@
-// Steps with unequal experts: ranks of the expert axis that take unequal numbers of tokens.
+// Steps with unequal experts: ranks of the expert axis with unequal numbers of tokens.
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/json_text.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/validation/validate_plan.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::scenarios {
 namespace {
@@ -28,8 +28,9 @@ Scenario unequal(const samples::Mesh& mesh, topology::Point shape = {4, 4, 4},
     return scenario;
 }
 
-// The expert axis is not folded, whole or in factors, on rings and lines; beside tensor, whose gathers differ from rank to
-// rank, and beside plain causal placement, whose axis is not folded either.
+// The expert axis is not folded, whole or in factors, on rings and lines. Nor is it beside tensor,
+// whose gathers differ from rank to rank, or beside plain causal placement, whose axis is not
+// folded either.
 TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
     struct Case {
         samples::Mesh mesh;
@@ -54,7 +55,8 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
         const StepResult folded = samples::expect_folded_equals_unfolded(scenario);
         EXPECT_EQ(folded.simulated_chips, one.chips);
         EXPECT_THAT(folded.reported_member, ::testing::EndsWith("expert rank 0"));
-        // Ranks that wait hold gathered weights for longer: the highest peak need not be the fullest rank's.
+        // Ranks that wait hold gathered weights for longer: the highest peak need not be the
+        // fullest rank's.
         EXPECT_THAT(folded.memory.member, ::testing::HasSubstr("expert rank "));
         ASSERT_TRUE(folded.imbalance);
         EXPECT_DOUBLE_EQ(folded.imbalance->experts, scenario.step().plan.experts.loads[0]);
@@ -62,10 +64,8 @@ TEST(UnequalExpertsStep, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// A rank that takes nothing has no matmuls, no transfers to it and no rows to gather over tensor, in blocking and in
-// overlapped form, kept, offloaded or computed again.
-// What a chip waits for is when the last member of its group began, simulated or a mirror image: strided factors of both axes, of which
-// mirror images fold.
+// A chip waits until the last member of its group begins, which is simulated or a mirror image.
+// Strided factors of both axes are folded by mirror images.
 TEST(UnequalExpertsStep, WaitsAreTheSameFoldedAndNot) {
     const samples::Mesh mesh{{"data", "x%2 y%2"}, {"fsdp", "x/2"}, {"expert", "y/2"}};
     const Scenario scenario = unequal(mesh, {4, 4, 1}, "v6e");
@@ -82,6 +82,8 @@ TEST(UnequalExpertsStep, WaitsAreTheSameFoldedAndNot) {
     EXPECT_TRUE(imbalance);
 }
 
+// A rank that takes nothing has no matmuls, no transfers to it and no rows to gather over tensor.
+// This holds for blocking and overlapped forms, and for kept, offloaded and recomputed activations.
 TEST(UnequalExpertsStep, RanksMayTakeNothing) {
     using workloads::LayerTensor;
     for (const std::vector<double>& loads :
@@ -109,7 +111,7 @@ TEST(UnequalExpertsStep, RanksMayTakeNothing) {
     }
 }
 
-// The weight gradients of experts that are put off have no matmuls either.
+// Postponed weight gradients of experts have no matmuls either.
 TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
     for (const workloads::PipelineSchedule schedule :
          {workloads::PipelineSchedule::one_f_one_b, workloads::PipelineSchedule::zero_bubble}) {
@@ -123,9 +125,10 @@ TEST(UnequalExpertsStep, RanksOfAPipelineMayTakeNothing) {
     }
 }
 
-// Links, HBM and vector unit free, a FLOP a picosecond: the step is longer than with equal experts by (load - 1) times the
-// experts' matmuls of two layers: 3 matmuls of 2 x rows x 512 x 512 FLOPs, once forward, twice backward, and all three once
-// more. 64 x 256 tokens on 64 chips make 512 rows a chip.
+// Links, HBM and the vector unit are free, and a FLOP takes a picosecond. The step is longer than
+// with equal experts by (load - 1) times the experts' matmuls of two layers. These are 3 matmuls of
+// 2 x rows x 512 x 512 FLOPs, once forward, twice backward, and all three once more. 64 x 256
+// tokens on 64 chips make 512 rows a chip.
 void expect_pace(const std::vector<double>& loads) {
     Scenario scenario = unequal({{"fsdp", "x y"}, {"expert", "z"}});
     scenario.step().plan.experts.loads = loads;
@@ -168,7 +171,7 @@ TEST_F(UnequalExpertsFile, ReportSaysWhatTheyCost) {
     EXPECT_EQ(same["step_time_s"], even["step_time_s"]);
 }
 
-// Only proportions count, also where the sum of the shares is beyond a double.
+// Only proportions count, even if the sum of the list exceeds the range of a double.
 TEST_F(UnequalExpertsFile, SharesMayBeHuge) {
     const auto loads = [&](const std::string& list) {
         return load_scenario(write(std::string(kMixtral) + "{expert_imbalance: " + list + "}\n"))

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "collectives/algorithms/ring_steps.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/run/run_step.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/json_text.h"
+#include "collectives/algorithms/ring_step_schedule.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/run_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 #include "workloads/step/step.h"
@@ -20,12 +20,13 @@ using WindowRingFile = CommandTest;
 
 struct WindowCase {
     std::vector<std::pair<std::string, std::string>> mesh;
-    int chips = 0;  ///< that are simulated
+    int chips = 0;  ///< simulated
     topology::Point shape{4, 4, 4};
     const char* chip = "v5p";
 };
 
-// A whole axis, a block of neighbours, a strided factor, a line; with tensor, expert and pipeline ways beside it.
+// A whole axis, a block of neighbours, a strided factor, a line; tensor, expert and pipeline
+// parallelism beside it.
 const std::vector<WindowCase>& window_cases() {
     static const std::vector<WindowCase> all{
         {{{"fsdp", "x y"}, {"context", "z"}}, 4},
@@ -38,7 +39,7 @@ const std::vector<WindowCase>& window_cases() {
     return all;
 }
 
-/// Layers that see 640 of 4096 keys, and every third all of them.
+/// Returns a step whose layers see 640 of 4096 keys; every third layer sees all of them.
 Scenario windowed(const WindowCase& one, Placement placement) {
     workloads::ModelSpec model = samples::small_model(4);
     model.window = 640;
@@ -69,7 +70,7 @@ TEST(WindowRingStep, FoldedEqualsUnfoldedToThePicosecond) {
     }
 }
 
-// Many layers alike, which may be counted.
+// Many layers are alike, so that reuse may count instead of simulating them.
 TEST(WindowRingStep, ReuseChangesNothing) {
     for (const Placement placement : {Placement::zig_zag, Placement::plain}) {
         Scenario scenario = windowed(window_cases().front(), placement);
@@ -102,7 +103,8 @@ TEST_F(WindowRingFile, ReportSaysWhatTheWindowCosts) {
                                               "rank has "));
     EXPECT_THAT(run.out, ::testing::Not(::testing::HasSubstr("equal work")));
     const Json json = Json::parse(podsim({"run", file, "--json", "-"}).out);
-    // S = 8 q, W = q = 4096: the first piece has q^2 / 2 pairs, the others q^2: 1.5, then 2 a rank, 7.5 in all.
+    // S = 8 q, W = q = 4096. The first segment has q^2 / 2 pairs, the others q^2: one rank has 1.5,
+    // the other three 2 each, 7.5 in all.
     EXPECT_DOUBLE_EQ(json["imbalance"]["attention_over_mean"], 2 / (7.5 / 4));
     EXPECT_FALSE(json["imbalance"].contains("even_step_time_s"));
 }

@@ -1,7 +1,8 @@
-// Scheduling anomalies: steps that become slower on a machine of which one thing is faster. Pairs are drawn with fixed seeds, a
-// scenario of any kind and the same with one value improved, and counted under the chain, under the order that hides latency as it
-// was made for the slower machine, and made anew. `PODSIM_PAIRS=10000 scenarios_tests --gtest_filter='Anomalies.*'` counts more of them;
-// the counts are in the test's output.
+// Scheduling anomalies: steps that become slower on a machine with one faster component. Pairs are
+// drawn with fixed seeds: a scenario of any kind and the same with one value improved. They are
+// counted under the chain, and under the order that hides latency, both as made for the slower
+// machine and recomputed. `PODSIM_PAIRS=10000 scenarios_tests --gtest_filter='Anomalies.*'` counts
+// more of them; the counts are in the test's output.
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -12,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
@@ -36,7 +37,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-/// A scenario's text, which may still be refused: not every draw makes a step.
+/// Returns a scenario's text, which may still be refused: not every draw makes a step.
 std::string draw_scenario(Draw& draw) {
     struct Slice {
         const char* chip;
@@ -106,7 +107,7 @@ std::string draw_scenario(Draw& draw) {
         draw.of({"512", "2048"}), mesh_text, training, overlap);
 }
 
-/// One thing faster, by a factor that is a planner's.
+/// Makes one thing faster, by a factor that a planner would consider.
 void improve(Draw& draw, Hardware& hardware) {
     topology::ChipSpec& chip = hardware.chip;
     const double factor = draw.one_in(2) ? 1.1 : 2;
@@ -193,7 +194,7 @@ TEST_F(Anomalies, AreRare) {
             counted, row.name, row.above_half_a_percent, row.above_two, row.above_four,
             100 * row.worst, row.sum_s / counted);
     }
-    // Of the pairs that the suite counts none is one.
+    // None of the pairs that the suite counts is one.
     if (asked == nullptr) {
         EXPECT_EQ(chain.above_half_a_percent, 0);
         EXPECT_EQ(frozen.above_half_a_percent, 0);

@@ -1,10 +1,11 @@
-// The reference text's worked numbers: the suite of scenarios/book, the formulas of `expect:`, and what is refused.
+// The reference text's worked numbers: the suite of scenarios/book, the formulas of `expect:`,
+// and refusals.
 #include <set>
 
-#include "scenarios/load/load.h"
-#include "scenarios/spec/formulas.h"
-#include "scenarios/text/json_text.h"
-#include "scenarios/yaml/schema.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/scenario/formulas.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/schema.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
@@ -29,7 +30,8 @@ TEST_F(Book, EveryScenarioHolds) {
     }
 }
 
-// What is simulated is the text's time and the named terms, to the picosecond of the rounded ends.
+// The simulated time is the text's time plus the named terms, to the picosecond of the
+// rounded ends.
 TEST_F(Book, TheGapToTheTextAddsUp) {
     for (const char* const name :
          {"popquiz-allgather-v5e", "popquiz-allgather-tiny", "ex3.2-allgather-x",
@@ -46,7 +48,8 @@ TEST_F(Book, TheGapToTheTextAddsUp) {
     }
 }
 
-// V = 2 MiB over a ring of 4 at 45 GB/s each way: the text takes V / 90 GB/s, a chip receives 3/4 of it.
+// V = 2 MiB over a ring of 4 at 45 GB/s in each direction: the text takes V / 90 GB/s, a chip
+// receives 3/4 of it.
 TEST_F(Book, TheGapToTheTextIsWhatAChipNeedNotReceiveAndLatency) {
     const Json json =
         Json::parse(podsim({"run",
@@ -69,8 +72,8 @@ constexpr const char* kFormulaScenario =
     "mesh: {data: slice, fsdp: x z, tensor: y}\n"
     "report: {tokens: 1G, mfu: 50 %}\n";
 
-// Every formula from its exact inputs: D 512, F 1280, L 3; N 256 chips, 2^18 tokens; alpha 2550; X 32 on 2 axes
-// of a slice, Y 4 on one.
+// Every formula from its exact inputs: D 512, F 1280, L 3; N 256 chips, 2^18 tokens; alpha 2550; X
+// 32 on 2 axes of a slice, Y 4 on one.
 TEST_F(Book, FormulasOfAScenario) {
     const Scenario scenario = load_scenario(write(kFormulaScenario));
     const auto value = [&](std::string_view name) { return find_formula(name)->value(scenario); };
@@ -120,7 +123,8 @@ TEST_F(Book, CheckpointsAndPriceAreThoseOfTheReport) {
     EXPECT_EQ(value("flops_per_usd"), 4.59e14 * 1200);
 }
 
-// On 4x4x8 at 512Ki tokens of a slice, F = 8192: B M_X / (2 alpha) = 2^20 / 5100, B M_X N / F = 2^14.
+// On 4x4x8 at 512Ki tokens of a slice, F = 8192: B M_X / (2 alpha) = 2^20 / 5100,
+// B M_X N / F = 2^14.
 TEST_F(Book, WaysThatStayComputeBound) {
     const Scenario scenario = load_scenario(
         write("hardware: {chip: v5p, slice: 4x4x8, profile: ideal}\n"
@@ -133,7 +137,8 @@ TEST_F(Book, WaysThatStayComputeBound) {
     EXPECT_DOUBLE_EQ(find_formula("most_fsdp_ways")->value(scenario), middle + half);
 }
 
-// int8[2, 128] x int8[128, 64] and back, with fp32 in between: 2 x 2 x 2 x 128 x 64 FLOPs of 2 x (128 x 64 + 4 x 2 x (128 + 64)) bytes.
+// int8[2, 128] x int8[128, 64] and back, with fp32 in between: 2 x 2 x 2 x 128 x 64 FLOPs and
+// 2 x (128 x 64 + 4 x 2 x (128 + 64)) bytes.
 TEST_F(Book, IntensitiesOfAProgram) {
     const std::string text =
         "hardware: {chip: v5e, slice: 4x2, profile: ideal}\n"

@@ -1,10 +1,10 @@
-// Rows of `podsim compare`, written down by hand: reasons, errors by folder, ratios.
-#include "scenarios/study/compare.h"
+// Rows of `podsim compare`, written by hand: reasons, errors by folder, ratios.
+#include "scenarios/src/study/compare.h"
 
 #include <gmock/gmock.h>
 
-#include "scenarios/load/load.h"
-#include "scenarios/study/compare_table.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/study/compare_table.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/report/hand_made.h"
 
@@ -30,7 +30,8 @@ Comparison row_of(const std::string& family, std::vector<Verdict> verdicts) {
     return row;
 }
 
-// 6 of 10 ms, 3 of 10 ms; what is negative is no part of what is above.
+// Terms of 6 and 3 of 10 ms are reasons. A negative term is no reason, and a negative total
+// has none.
 TEST(Compare, ReasonsAreTheTwoLargestTerms) {
     Comparison row;
     row.gap = {{"idle", {kMs}}, {"padding", {6 * kMs}}, {"latency", {3 * kMs}}};
@@ -125,7 +126,7 @@ TEST_F(CompareRows, AreALineEachWithReferencesAndErrors) {
               "     0.500\n");
 }
 
-// Beside steps a reader took a serving run's time for that of a step.
+// Beside steps a reader once took a serving run's time for that of a step.
 TEST_F(CompareRows, ATimeOfServingSaysWhatItIsOf) {
     Comparison step = hand_made_row();
     step.verdicts.clear();
@@ -150,7 +151,8 @@ TEST_F(CompareRows, ATimeOfServingSaysWhatItIsOf) {
               "           none\n");
 }
 
-// A row that differs gives the scenario's reason before its parts, and a mean of what was simulated has no formulas in it.
+// A row that differs gives the scenario's reason before its terms, and a mean of simulated values
+// has no formulas in it.
 TEST_F(CompareRows, WhatDiffersHasItsReason) {
     Comparison row = hand_made_row();
     row.verdicts = {verdict_of("step_time", 0.75, 0.6, 0.3), verdict_of("book", 0.5, 0.4, 0.3)};

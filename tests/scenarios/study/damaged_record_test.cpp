@@ -1,4 +1,5 @@
-// Property: a record of a sweep, a merge or a search with one bit flipped is refused at its line, or leads to the same answer.
+// Property: a record of a sweep, a merge or a search with one flipped bit is refused at its line,
+// or leads to the same answer.
 #include <algorithm>
 #include <cstddef>
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/text/checked_line.h"
+#include "scenarios/src/base/checked_line.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/search/search_support.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -27,7 +28,7 @@ constexpr int kFlips = 100;  // of each kind of record
 struct Flip {
     std::size_t at = 0;  ///< the byte
     int bit = 0;
-    std::string text;  ///< the record with it
+    std::string text;  ///< the record with the flip
 
     Flip(const std::string& record, std::mt19937& random)
         : at(random() % record.size()), bit(static_cast<int>(random() % 8)), text(record) {
@@ -38,7 +39,8 @@ struct Flip {
 
 class DamagedRecords : public CommandTest {
 protected:
-    /// A refusal at the line of the flip. A line that is cut in two is refused in its first part.
+    /// Expects a refusal at the line of the flip. A line that is cut in two is refused in its
+    /// first half.
     void expect_refused(const Outcome& outcome, const std::string& record, const Flip& flip) const {
         const auto end = record.begin() + static_cast<std::ptrdiff_t>(flip.at);
         const auto line = std::count(record.begin(), end, '\n') + 1;
@@ -47,7 +49,8 @@ protected:
         EXPECT_THAT(outcome.err, HasSubstr(fmt::format("{}:{}:1: ", path("flipped"), line)))
             << flip.said();
     }
-    /// Of the last line's end: without it the line is none, and what it said is computed again.
+    /// True if the flip is in the last line's end: without it there is no line, and its result is
+    /// computed again.
     static bool is_last_end(const std::string& record, const Flip& flip) {
         return flip.at + 1 == record.size();
     }
@@ -121,7 +124,8 @@ TEST_F(DamagedRecords, OfSearchesAreRefused) {
     }
 }
 
-// Every bit of the member that is the check, its name included: none makes a line of it that was written without one.
+// Every bit of the check member, its name included: no flip turns the line into one without
+// a check.
 TEST_F(DamagedRecords, NoBitOfTheCheckUndoesIt) {
     const std::string line = with_check(R"({"a":1,"b":"two"})");
     EXPECT_EQ(line, R"({"a":1,"b":"two","crc32":"33c36793"})");
@@ -140,7 +144,7 @@ TEST_F(DamagedRecords, NoBitOfTheCheckUndoesIt) {
     EXPECT_EQ(checks.unchecked(), 1U);
 }
 
-// Those of older releases are read, and said to be unchecked; what is added has checks.
+// Records of older releases are read, and reported as unchecked; new lines have checks.
 TEST_F(DamagedRecords, OldOnesAreReadUnchecked) {
     const std::string file = write(kSmall);
     const auto sweep = [&](const std::string& jsonl) {

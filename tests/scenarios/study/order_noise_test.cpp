@@ -1,5 +1,6 @@
-// What of a step hangs on who comes first, against runs by hand; and orders made anew that are worse than the step's.
-#include "scenarios/study/order_noise.h"
+// The dependence of a step on the order of operations, compared with runs by hand; recomputed
+// orders that are worse than the step's.
+#include "scenarios/src/advise/order_noise.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,16 +8,17 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/study/what_if.h"
+#include "scenarios/src/advise/what_if.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
 
 namespace podsim::scenarios {
 namespace {
 
-/// Weights over slices beside activations within them, ordered by the scheduler, whose order for a fast network is the worse one.
+/// Weights over slices beside activations within them, ordered by the scheduler, whose order for a
+/// fast network is the worse one.
 constexpr const char* kCrowded =
     "hardware: {chip: v4p, slice: 2x2x4, slices: 4, profile: ideal}\n"
     "model: {base: gemma-2b, layers: 4, d_model: 512, d_ff: 8192, vocabulary: 8192, heads: 16, "
@@ -34,7 +36,7 @@ double seconds_of(const Scenario& scenario, const IdealHardware* compiled_for = 
         .step_time.seconds();
 }
 
-// Between T and f T lies a step without noise, for each thing that takes f times as long.
+// A step without noise lies between T and f T, for each thing that takes f times as long.
 TEST_F(OrderNoiseTest, IsWhatLiesOutsideOfWhatAThingCanCost) {
     const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
@@ -69,7 +71,8 @@ TEST_F(OrderNoiseTest, IsWhatLiesOutsideOfWhatAThingCanCost) {
     EXPECT_DOUBLE_EQ(noise->share, outside);
 }
 
-// On one chip operations follow each other: each takes between its time and f times it, but for rounding up to a picosecond.
+// On one chip operations follow each other: each takes between its time and f times that, except
+// for rounding up to a picosecond.
 TEST_F(OrderNoiseTest, IsNoneOnOneChip) {
     const Scenario scenario =
         samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 2, 256);
@@ -100,7 +103,8 @@ TEST_F(OrderNoiseTest, IsToldAboveHalfAPercent) {
     EXPECT_EQ(order_noise_json({}).dump(), R"({"fraction":0.0})");
 }
 
-// A tenth faster is 1 - 1 / 1.1 = 9.1 % at most, and never slower, but for the order of operations.
+// A tenth faster is 1 - 1 / 1.1 = 9.1 % at most, and never slower, except through the order
+// of operations.
 TEST_F(OrderNoiseTest, FasterResourcesAreSaidWithWhatIsNotTheirs) {
     StepResult result;
     result.step_time = {100'000'000'000};
@@ -123,7 +127,7 @@ TEST_F(OrderNoiseTest, FasterResourcesAreSaidWithWhatIsNotTheirs) {
     EXPECT_NEAR(json[0]["saved_fraction"].get<double>(), 0.05, 1e-12);
 }
 
-// Twice as fast are the two that save most, each as a run of the scenario changed by hand.
+// The two that save most run twice as fast, each as a run of the scenario changed by hand.
 TEST_F(OrderNoiseTest, TwiceAsFastIsSimulated) {
     const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
     const StepResult result = simulate_step(scenario, Fold::automatic, {.explain = false});
@@ -159,7 +163,8 @@ TEST_F(OrderNoiseTest, IsInTheJsonOfARun) {
     EXPECT_EQ(json["order_noise"]["fraction"], order_noise(scenario, result, true)->share);
 }
 
-// Ordered for infinitely fast links between slices the step is slower than in its own order, which is then kept.
+// Ordered for infinitely fast links between slices the step is slower than in its own order, which
+// is then kept.
 TEST_F(OrderNoiseTest, OrdersAnewKeepTheBetterOne) {
     const Scenario scenario = load_scenario(write(kCrowded, "s.yaml"));
     Scenario fast = scenario;

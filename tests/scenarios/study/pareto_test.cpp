@@ -1,5 +1,6 @@
-// The front of a sweep of decode steps: what no setting of the same load beats in time per token and in tokens a second.
-#include "scenarios/study/sweep.h"
+// The front of a sweep of decode steps: settings that no other of the same load beats in both time
+// per token and tokens a second.
+#include "scenarios/src/study/sweep.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -7,7 +8,7 @@ namespace {
 
 using ParetoCommand = CommandTest;
 
-/// The rows of the table that end in `front`, by their first two cells.
+/// Returns the first two cells of the table's rows that end in `front`.
 std::vector<std::string> front_of(const std::string& table) {
     std::vector<std::string> front;
     std::istringstream lines(table);
@@ -23,8 +24,8 @@ std::vector<std::string> front_of(const std::string& table) {
     return front;
 }
 
-// More sequences take longer and serve more: each is on the front of its context, but for those that do not fit. A second
-// slice of chips that does nothing faster for a sequence is beaten.
+// More sequences take longer and serve more: each is on the front of its context, unless it does
+// not fit. A second slice of chips that does nothing faster for a sequence is beaten.
 TEST_F(ParetoCommand, MarksWhatNoOtherBeatsAtTheSameContext) {
     const std::string file = write(
         "hardware: {chip: v5e, slice: 4x2, profile: ideal}\n"
@@ -42,7 +43,8 @@ TEST_F(ParetoCommand, ASlowerShardingIsNotOnIt) {
         "hardware: {chip: v5e, slice: 4x2, profile: ideal}\n"
         "model: llama-3-8b\n"
         "inference: {step: decode, batch: 64, context: 8192}\n");
-    // Eight heads of keys on eight ways, or each chip a part of the batch and all weights.
+    // Eight heads of keys on eight chips, or each chip with a fraction of the batch and
+    // all weights.
     const Outcome sweep = podsim({"sweep", file, "--vary", "mesh=[{tensor: x y}, {data: x y}]"});
     ASSERT_EQ(sweep.status, 0) << sweep.err;
     EXPECT_EQ(front_of(sweep.out).size(), 1U) << sweep.out;

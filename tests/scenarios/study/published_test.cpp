@@ -1,4 +1,5 @@
-// The published steps beyond their times: how MFU falls with the number of slices, and whether memory suffices.
+// The published steps beyond their times: the fall of MFU with the number of slices, and the fit
+// in memory.
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
-#include "scenarios/spec/training_step.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/simulate.h"
 #include "tests/checkout.h"
 
 namespace podsim::scenarios {
@@ -47,7 +48,8 @@ TEST(Published, AllStepsFitOrAreTight) {
         if (!file.is_regular_file() || program || inference) {
             continue;
         }
-        // Its slice has no wrap to fold along: a quarter of a minute for a peak that its neighbours bracket.
+        // Its slice has no wrapped axis to fold along: a quarter of a minute for a peak that its
+        // neighbours bracket.
         if (file.path().stem() == "recipe-llama3.1-70b-v6e-64") {
             continue;
         }
@@ -66,7 +68,7 @@ TEST(Published, AllStepsFitOrAreTight) {
                            "hunyuan3-295b-tpu7x-256-data2-16"));
 }
 
-// Twice the tokens a chip and nothing recomputed: that would not have run.
+// Twice the tokens per chip and nothing recomputed: that would not have run.
 TEST(Published, TwiceTheTokensWithoutRematDoNotFit) {
     for (const char* const name :
          {"maxtext-v5e/maxtext-v5e-16b-1x", "maxtext-v5p/maxtext-v5p-512b-1x-v5p-1024",

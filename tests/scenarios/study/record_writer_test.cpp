@@ -1,4 +1,4 @@
-// A record has one writer: others are told who it is, whatever they would do to the file.
+// A record has one writer: others get a message that names it, whatever they would do to the file.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/text/record_lock.h"
+#include "scenarios/src/base/whole_file.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
 

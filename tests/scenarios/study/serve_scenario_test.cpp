@@ -1,16 +1,17 @@
-// Serving runs held to references: what `expect` may say, verdicts of `serve` and `compare`, and what `calibrate` takes of them.
-#include "scenarios/study/serve_scenario.h"
+// Serving runs compared with references: quantities of `expect`, verdicts of `serve` and `compare`,
+// and measurements for `calibrate`.
+#include "scenarios/src/serve/serve_scenario.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/calibrate/measurement.h"
-#include "scenarios/calibrate/simulated_times.h"
-#include "scenarios/load/load.h"
-#include "scenarios/serve_report/serving_quantities.h"
-#include "scenarios/spec/quantity_names.h"
-#include "scenarios/study/compare.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/quantity_names.h"
+#include "scenarios/src/serve/serving_quantities.h"
+#include "scenarios/src/study/compare.h"
+#include "scenarios/src/study/fit.h"
+#include "scenarios/src/study/measurement.h"
 #include "tests/scenarios/cli/command_fixture.h"
 
 namespace podsim::scenarios {
@@ -54,7 +55,8 @@ TEST_F(ServeScenario, HasTheQuantitiesOfItsSummary) {
     EXPECT_THROW(static_cast<void>(value_of("step_time", summary)), std::out_of_range);
 }
 
-/// Of a step, what takes so long; of steps within the clock, how many there are. Two prompts of 8 tokens and answers of 3.
+/// For a step the message names what takes that long; for steps within the clock, their number. Two
+/// prompts of 8 tokens and answers of 3.
 TEST_F(ServeScenario, BeyondTheClockNamesTheStepOrTheRequests) {
     const Outcome step =
         podsim({"serve", write(kServer + "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
@@ -74,7 +76,8 @@ TEST_F(ServeScenario, BeyondTheClockNamesTheStepOrTheRequests) {
               "serving.requests, their prompts and outputs, serving.slots and serving.host\n");
 }
 
-/// Two prompts of 8 tokens, of each 2 x 4 heads x 64 elements x 2 layers x 2 bytes: 16,384 bytes a cache.
+/// Two prompts of 8 tokens, each with 2 x 4 heads x 64 elements x 2 layers x 2 bytes: 16,384 bytes
+/// a cache.
 TEST_F(ServeScenario, BeyondTheClockNamesTheWayOfTheCaches) {
     const auto refused = [&](const std::string& apart, const std::string& message) {
         std::string text = kServer;
@@ -97,7 +100,8 @@ TEST_F(ServeScenario, BeyondTheClockNamesTheWayOfTheCaches) {
             "that a run can have; write a shorter time");
 }
 
-/// 64 slots of 2M tokens of 2 x 4 heads x 64 elements x 2 layers x 2 bytes are 262 GB: nothing is served, nor found good.
+/// 64 slots of 2M tokens of 2 x 4 heads x 64 elements x 2 layers x 2 bytes are 262 GB: `serve`
+/// fails, and `check` does not pass it.
 TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
     std::string large = kServer;
     large.replace(large.find("slots: 1"), 8, "slots: 64, cache: {length: 2000000}");
@@ -114,7 +118,8 @@ TEST_F(ServeScenario, RefusesBuffersThatDoNotFit) {
     }
 }
 
-/// Pages that a file says are held against the memory: as many as a server without them has, of all of its memory, and not one more.
+/// Pages given in a file are checked against the memory: at most as many as a server without them
+/// has, with all of its memory.
 TEST_F(ServeScenario, RefusesMorePagesThanTheMemoryHolds) {
     const auto with = [](const std::string& cache) {
         std::string text = kServer;
@@ -140,8 +145,9 @@ TEST_F(ServeScenario, RefusesMorePagesThanTheMemoryHolds) {
     }
 }
 
-/// A step of 256 prompts of 2048 tokens, as `run` says: it does not fit; continuous batching computes them one by one. Logits of 4096 sequences,
-/// 256,000 of 2 bytes each, are 2.1 GB of a chip, 18.4 kB a token of cache: some 7,000 pages fewer than for 16.
+/// A step of 256 prompts of 2048 tokens does not fit, as `run` says; continuous batching computes
+/// them one by one. Logits of 4096 sequences, 256,000 of 2 bytes each, are 2.1 GB of a chip, at
+/// 18.4 kB per token of cache: about 7,000 pages fewer than for 16.
 TEST_F(ServeScenario, CountsPagesBesideTheLargestStep) {
     const std::string llama =
         "hardware: {chip: v5e, slice: 2x2}\n"
@@ -175,8 +181,10 @@ TEST_F(ServeScenario, CountsPagesBesideTheLargestStep) {
     EXPECT_LT(fewer, 4080 * 256000.0 * 2 * 1.1);
 }
 
-/// A sixth of the layers of Gemma 3 see all tokens. Four sequences of 160,064 tokens fit eight chips of v5e, as `run` says; and 8,000 tokens of all 62
-/// layers of 16 heads of 2 x 128 elements of 2 bytes, of 52 of them 1,024 each, are (10 x 8,000 + 52 x 1,024) x 8,192 bytes = 1.092 GB on their way.
+/// A sixth of the layers of Gemma 3 see all tokens. Four sequences of 160,064 tokens fit eight
+/// chips of v5e, as `run` says. A transfer of 8,000 tokens of all 62 layers of 16 heads of 2 x 128
+/// elements of 2 bytes, of which 52 keep 1,024 each, has (10 x 8,000 + 52 x 1,024) x 8,192
+/// bytes = 1.092 GB.
 TEST_F(ServeScenario, KeepsTheTokensOfAWindow) {
     const std::string gemma =
         "hardware: {chip: v5e, slice: 2x4}\n"
@@ -204,7 +212,7 @@ TEST_F(ServeScenario, KeepsTheTokensOfAWindow) {
                 1e-9);
 }
 
-/// Hears of shares, and asks to stop at the first.
+/// Records progress, and asks to stop at the first report.
 class Impatient final : public Watch {
 public:
     explicit Impatient(bool stops) : stops_(stops) {}
@@ -223,7 +231,7 @@ private:
     std::vector<double> shares_;
 };
 
-/// Two requests: half of them is done, then all.
+/// Two requests: half is done, then all.
 TEST_F(ServeScenario, TellsWhichShareOfItsRequestsIsServed) {
     const Scenario scenario = load_scenario(write(kServer), {}, Requests::some);
     Impatient patient(false);
@@ -267,7 +275,7 @@ TEST_F(ServeScenario, IsHeldToWhatServingRunsHave) {
     }
 }
 
-/// The exit code says whether all hold, and a compared row is the median between tokens.
+/// The exit code says if all hold, and a compared row is the median between tokens.
 TEST_F(ServeScenario, IsJudged) {
     const Scenario bare = load_scenario(write(kServer), {}, Requests::some);
     const double median = serve_scenario(bare).summary.gap.median;
@@ -289,8 +297,8 @@ TEST_F(ServeScenario, IsJudged) {
     EXPECT_EQ(podsim({"compare", wrong}).status, kExpectationFails);
 }
 
-/// Of 2 requests of 3 tokens the rate is 6 tokens in the run: the measurement is the time of one, and counts apart; the host's
-/// time is the profile's. Training does not see it.
+/// With 2 requests of 3 tokens the rate is 6 tokens in the run. The measurement is the time of one,
+/// and counts separately; the host's time is the profile's. Training does not see it.
 TEST_F(ServeScenario, IsMeasuredByItsTimesAndByItsTokens) {
     const std::string rate =
         kServer + "expect: {output_tokens_per_s: {of: 200, within: 50 %, tier: B}}\n";

@@ -1,11 +1,11 @@
-// Rows of a sweep in which faster hardware gives a slower step carry a mark; others do not.
-#include "scenarios/study/slower_marks.h"
+// Rows of a sweep whose faster hardware gives a slower step have a mark; others do not.
+#include "scenarios/src/study/slower_marks.h"
 
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
 
-#include "scenarios/study/sweep_table.h"
+#include "scenarios/src/study/sweep_table.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
 
@@ -25,7 +25,7 @@ protected:
         }
         return {ScenarioSource{file_}, {}, std::move(varied), {}};
     }
-    /// Rows of such step times, in milliseconds; 0: refused.
+    /// Returns rows of these step times, in milliseconds; 0: refused.
     static std::vector<SweepRow> rows_of(const std::vector<double>& times, double prefetch = 1) {
         std::vector<SweepRow> rows;
         for (const double time : times) {
@@ -43,13 +43,14 @@ protected:
     const std::string file_ = write(small_sweep::kSmall);
 };
 
-// Values in any order, and units of any kind: the row is held against the next slower value. Half a per cent is noise that nobody is told.
+// Values in any order, and units of any kind: the row is compared with the next slower value. Half
+// a per cent is noise and not reported.
 TEST_F(SlowerMarks, OfARateNameTheNextSlowerValue) {
     const Sweep sweep = sweep_over({"hardware.chip.ici_one_way=[0.36 TB/s, 90 GB/s, 180 GB/s]"});
     EXPECT_THAT(slower_marks(rows_of({791, 761, 738}), sweep),
                 ElementsAre("7.2 % slower than with 180 GB/s", "", ""));
     EXPECT_THAT(slower_marks(rows_of({741, 761, 738}), sweep), ElementsAre("", "", ""));
-    // A refused neighbour is passed over.
+    // A refused neighbour is skipped.
     EXPECT_THAT(slower_marks(rows_of({791, 761, 0}), sweep),
                 ElementsAre("3.9 % slower than with 90 GB/s", "", ""));
 }
@@ -61,14 +62,14 @@ TEST_F(SlowerMarks, OfALatencyGoTheOtherWay) {
     EXPECT_THAT(slower_marks(rows_of({102, 100}), sweep), ElementsAre("", ""));
 }
 
-// One key alone: rows that differ in another are not compared, nor is a key that is no resource.
+// Rows are compared only if they differ in one key alone, and only if that key is a resource.
 TEST_F(SlowerMarks, CompareRowsAlikeInAllElse) {
     const Sweep sweep = sweep_over({"hardware.profile.hbm=0.8,0.9", "batch.tokens=32Ki,64Ki"});
     EXPECT_THAT(slower_marks(rows_of({100, 200, 99, 220}), sweep),
                 ElementsAre("", "", "", "10.0 % slower than with 0.8"));
 }
 
-// Where memory lowers the look-ahead of one of them, memory decides, not the resource.
+// If memory lowers the look-ahead of one of them, memory is the cause, not the resource.
 TEST_F(SlowerMarks, LeaveAnotherLookAheadToMemory) {
     const Sweep sweep = sweep_over({"hardware.chip.ici_one_way=90 GB/s,180 GB/s"});
     std::vector<SweepRow> rows = rows_of({100, 110});
@@ -77,7 +78,7 @@ TEST_F(SlowerMarks, LeaveAnotherLookAheadToMemory) {
     EXPECT_THAT(slower_marks(rows, sweep), ElementsAre("", ""));
 }
 
-// The note stands under a table that has marks alone.
+// Only a table with marks has the note under it.
 TEST_F(SlowerMarks, AreExplainedUnderTheTable) {
     const Sweep sweep = sweep_over({"hardware.chip.ici_one_way=90 GB/s,180 GB/s"});
     const std::string note = "A row that takes longer with a faster resource";

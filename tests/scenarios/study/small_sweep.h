@@ -1,4 +1,4 @@
-// A sweep of six settings that is simulated in a blink.
+// A sweep of six settings that is fast to simulate.
 #pragma once
 
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/text/checked_line.h"
+#include "scenarios/src/base/checked_line.h"
 
 namespace podsim::scenarios::small_sweep {
 
@@ -36,7 +36,7 @@ inline std::string text_of(const std::string& path) {
     return text.str();
 }
 
-/// The lines of a record without their checks, as older releases wrote them.
+/// Returns the lines of a record without their checks, as older releases wrote them.
 inline std::string unchecked(const std::string& record) {
     std::istringstream lines(record);
     std::string all;
@@ -47,7 +47,7 @@ inline std::string unchecked(const std::string& record) {
     return all;
 }
 
-/// The same with checks that agree with what they are now.
+/// Returns the same with checks that match the current lines.
 inline std::string checked_anew(const std::string& record) {
     std::istringstream lines(unchecked(record));
     std::string all;

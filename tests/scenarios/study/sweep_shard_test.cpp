@@ -1,6 +1,4 @@
-// `podsim sweep --shard` and `podsim merge`: as many machines as there are write what one writes.
-#include "scenarios/study/sweep_shard.h"
-
+// `podsim sweep --shard` and `podsim merge`: any number of machines writes the same as one.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/src/study/sweep_record.h"
 #include "sim/base/error.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -21,7 +20,8 @@ using small_sweep::unchecked;
 
 class SweepShards : public CommandTest {
 protected:
-    /// Six settings, of which the second and the fifth are refused: 3Ki tokens are less than a sequence.
+    /// Runs six settings, of which the second and the fifth are refused: 3Ki tokens are less than
+    /// a sequence.
     Outcome sweep(const std::vector<std::string>& more) {
         std::vector<std::string> args{"sweep",
                                       write("hardware: {chip: v5p, slice: 2x2x2}\n"
@@ -85,8 +85,8 @@ TEST(SweepShard, RefusesWhatIsNone) {
     }
 }
 
-// Whatever the number of shards, eight included, of which two have nothing to do; the records are of any order, and one
-// machine goes on from the merged record with nothing left to run.
+// Any number of shards, including eight, of which two have nothing to do. The records are in any
+// order, and one machine resumes from the merged record with nothing left to run.
 TEST_F(SweepShards, WriteWhatOneMachineWrites) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
     const std::string one = record("one");
@@ -111,8 +111,8 @@ TEST_F(SweepShards, WriteWhatOneMachineWrites) {
               "podsim sweep: 2 of 6 settings are refused: see their errors\n");
 }
 
-// A shard that was killed in the middle of a line: what is missing is named, nothing is written, the shard's own command
-// goes on.
+// A shard was killed in the middle of a line: the missing settings are named, nothing is written,
+// and the shard's own command resumes.
 TEST_F(SweepShards, GoOnAfterAKill) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
     ASSERT_EQ(sweep({"--shard", "0/2", "--jsonl", path("even")}).status, 0);
@@ -141,7 +141,7 @@ TEST_F(SweepShards, RefuseOtherRecords) {
               "one sweep: "
               "the same scenario, options and version of podsim\n");
 
-    // The record of another shard is not this one's.
+    // The record of another shard is refused.
     EXPECT_EQ(plain(sweep({"--shard", "0/2", "--jsonl", path("odd")}).err),
               "odd:1:1: the file holds something else than the results of this sweep; give "
               "--jsonl another "
@@ -175,7 +175,7 @@ TEST_F(SweepShards, RefuseOtherRecords) {
     EXPECT_EQ(merge({"folder"}).err,
               "folder: cannot be read: Is a directory; give files that `podsim sweep --jsonl` has "
               "written\n");
-    // Records are read twice, which a pipe is not.
+    // Records are read twice, which a pipe does not allow.
     ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
     EXPECT_EQ(
         merge({"even", "pipe", "odd"}).err,
@@ -188,7 +188,8 @@ TEST_F(SweepShards, RefuseOtherRecords) {
               "podsim merge: no records; usage: podsim merge RECORD.jsonl ... --jsonl PATH|-\n");
 }
 
-// What was refused since podsim might not take so much memory is run again, with what is behind it, where it may.
+// Settings refused for lack of permitted memory run again, with all that follow, when more
+// is permitted.
 TEST_F(SweepShards, RunAgainWhatMemoryDidNotAllow) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
     const std::string one = record("one");
@@ -205,7 +206,8 @@ TEST_F(SweepShards, RunAgainWhatMemoryDidNotAllow) {
     EXPECT_EQ(record("refused"), one);
 }
 
-// Lines that are JSON, but not of what a sweep writes: a name, a kind, a value that every step has, the end of a line.
+// Lines that are JSON, but not from a sweep: a name, a kind, a value that every step has, the end
+// of a line.
 TEST_F(SweepShards, RefuseDamagedRecords) {
     ASSERT_EQ(sweep({"--jsonl", path("one")}).status, 0);
     const std::string one = unchecked(record("one"));

@@ -1,4 +1,4 @@
-// `podsim sweep`: its lines are those of `podsim run`, whatever the jobs, the reuse and the kills.
+// `podsim sweep`: its lines are those of `podsim run`, for any jobs, reuse and kills.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "scenarios/text/json_text.h"
+#include "scenarios/src/base/json_text.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -31,7 +31,7 @@ std::vector<Json> lines_of(const std::string& text) {
     return lines;
 }
 
-/// Of `run` alone: they take several more steps, or are the same in every line.
+/// Removes values that only `run` has: they take several more steps, or are the same in every line.
 void erase_of_run(Json& json) {
     for (const char* key : {"order_noise", "ten_percent_faster", "twice_as_fast", "advice",
                             "advice_to_fit", "advice_not_tried", "settings_in_force"}) {
@@ -58,7 +58,7 @@ TEST_F(SweepCommand, EveryLineIsThatOfRun) {
             const Outcome run = podsim({"run", file, "--set", "batch.tokens=" + tokens, "--set",
                                         "training.remat=" + remat, "--json", "-"});
             if (tokens == "3Ki") {
-                // The same, by the option that it comes from.
+                // The same message, for the option that sets the value.
                 ASSERT_EQ(run.err.substr(0, 6), "--set ");
                 EXPECT_EQ(line["error"].get<std::string>() + '\n', "--vary " + run.err.substr(6));
                 EXPECT_FALSE(line.contains("step_time_s"));
@@ -90,7 +90,8 @@ TEST_F(SweepCommand, WithoutGapTheRestOfTheLineIsTheSame) {
     EXPECT_EQ(without.dump(), with_gap.dump());
 }
 
-// A record is the same on every machine: nothing in it but what `--timings` adds tells where and when it was made.
+// A record is the same on every machine: only `--timings` adds values that depend on where and when
+// it was made.
 TEST_F(SweepCommand, OnlyTimingsPutWallTimesIntoTheRecord) {
     const std::vector<std::string> args = {
         "sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--jsonl", "-"};
@@ -104,7 +105,7 @@ TEST_F(SweepCommand, OnlyTimingsPutWallTimesIntoTheRecord) {
         plain_line.erase(key);
     }
     EXPECT_EQ(timed.dump(), plain_line.dump());
-    // The record goes on whether or not its lines have times.
+    // The record resumes with or without times in its lines.
     const std::vector<std::string> record = {
         "sweep",   write(kSmall),   "--vary",   "batch.tokens=32Ki",
         "--jsonl", path("t.jsonl"), "--timings"};
@@ -114,7 +115,7 @@ TEST_F(SweepCommand, OnlyTimingsPutWallTimesIntoTheRecord) {
     EXPECT_EQ(text_of(path("t.jsonl")), before);
 }
 
-// Rows that were read back from a record sort and print as those that were simulated.
+// Rows read back from a record sort and print like simulated ones.
 TEST_F(SweepCommand, ResumedRowsAreTheSimulatedOnes) {
     const std::vector<std::string> args = {"sweep",   write(kSmall),
                                            "--set",   "report.tokens=1T",
@@ -149,7 +150,7 @@ TEST_F(SweepCommand, JobsDoNotChangeTheResults) {
 }
 
 TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
-    // 12 layers repeat, so that with reuse fewer events are played.
+    // 12 layers repeat, so fewer events are played with reuse.
     const std::string file = write(kSmall);
     const std::vector<std::string> run = {"run", file, "--set", "model.layers=12", "--json", "-"};
     Json with_reuse = Json::parse(podsim(run).out);
@@ -172,7 +173,8 @@ TEST_F(SweepCommand, ReuseDoesNotChangeTheResults) {
     EXPECT_EQ(with_reuse.dump(), swept.dump());
 }
 
-// A spreadsheet takes a text that begins so for a formula: names, messages. Numbers with a sign stay numbers.
+// A spreadsheet takes text with such a beginning for a formula: names, messages. Numbers with a
+// sign stay numbers.
 TEST_F(SweepCommand, CsvHasNoFormulas) {
     const std::string values =
         R"--(["=1+1", "+a", "-a", "@a", "-5", "+1.5e3", "-.5", "a=b", "=HYPERLINK(\"x\")", "-"])--";
@@ -225,7 +227,7 @@ TEST_F(SweepCommand, CsvHoldsTheValuesOfTheLines) {
     EXPECT_THAT(row, ::testing::HasSubstr("--vary batch.tokens=3Ki: "));
 }
 
-/// The first column of the table, without its header.
+/// Returns the first column of the table, without its header.
 std::string first_cells(const std::string& table) {
     std::istringstream stream(table);
     std::string cells;
@@ -261,7 +263,7 @@ TEST_F(SweepCommand, GoesOnFromACutFile) {
         ends.push_back(++at);
     }
     ASSERT_EQ(ends.size(), 4U);
-    // At an end of a line, within a line, within its head, within the first line, and all there.
+    // At an end of a line, within a line, within its head, within the first line, and complete.
     for (const std::size_t length :
          {ends[1], ends[1] + 300, ends[1] + 20, ends[2] - 1, std::size_t{30}, ends[3]}) {
         const std::string cut = write(text.substr(0, length), "cut.jsonl");
@@ -287,12 +289,12 @@ TEST_F(SweepCommand, LeavesOtherFilesAlone) {
                                            "--jsonl", path("r.jsonl")};
     EXPECT_EQ(podsim(args).status, 0);
     const std::string first = text_of(path("r.jsonl"));
-    // Another option, another scenario: other results.
+    // Another option or another scenario has other results.
     EXPECT_EQ(plain(podsim(with(args, {"--gap"})).err), "r.jsonl:1:1" + refusal);
     write(good_but("4x4x4", "4x4x8"));
     EXPECT_EQ(plain(podsim(args).err), "r.jsonl:1:1" + refusal);
     write(kSmall);
-    // Its own head, and what it never writes behind one.
+    // Its own head, followed by text that it never writes.
     const std::string head = first.substr(0, first.find(",\"schema\""));
     for (const std::string& text :
          {std::string("notes"), std::string("notes\n"), first + "more", first + first,
@@ -332,7 +334,7 @@ int signal_after_new_line(std::vector<std::string> args, const std::string& reco
 }
 
 TEST_F(SweepCommand, GoesOnAfterASignal) {
-    // Thousands of settings: the signal comes long before the last.
+    // Thousands of settings: the signal arrives long before the last.
     std::string tokens = "batch.tokens=4Ki";
     for (int sequences = 2; sequences <= 3000; ++sequences) {
         tokens += ',' + std::to_string(4 * sequences) + "Ki";
@@ -361,7 +363,7 @@ TEST_F(SweepCommand, GoesOnAfterASignal) {
                                     " of 3000 settings; the same command goes on from there\n"
                                     "podsim sweep: tables and pages of these settings alone end in "
                                     ".part\n"));
-    // Nothing whole is replaced by a part.
+    // A partial file never replaces a whole one.
     EXPECT_EQ(text_of(path("r.csv")), "of the sweep before");
     const std::string part = text_of(path("r.csv.part"));
     EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(part, '\n')), lines.size() + 1);

@@ -1,7 +1,7 @@
-// What `podsim sweep` refuses.
+// Refusals of `podsim sweep`.
 #include <gmock/gmock.h>
 
-#include "scenarios/study/sweep.h"
+#include "scenarios/src/study/sweep.h"
 #include "tests/checkout.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/study/small_sweep.h"
@@ -21,7 +21,7 @@ TEST(Varied, ValuesOneByOneAreThoseOfAList) {
     EXPECT_EQ(one_by_one.texts, list.texts);
     ASSERT_EQ(one_by_one.values.size(), 3U);
     EXPECT_EQ(one_by_one.values[2].kind, YamlNode::Kind::null);
-    // A comma outside of brackets separates values of a list, and is a part of one value.
+    // A comma outside of brackets separates values of a list, but within one value it is text.
     const std::vector<std::string> comma{"a, b"};
     EXPECT_EQ(parse_varied("name=a, b").values.size(), 2U);
     EXPECT_EQ(varied_of("name", comma).texts, comma);
@@ -36,7 +36,7 @@ TEST(Varied, ValuesOneByOneAreThoseOfAList) {
     };
     EXPECT_EQ(message(twice), "--vary name: the value 'a' is given twice; keep one of the two");
     EXPECT_EQ(message({}), "--vary name: no values; give at least one");
-    // What no command line can hold, but a caller of the library can.
+    // No command line can hold this, but a caller of the library can pass it.
     try {
         static_cast<void>(parse_varied(std::string("name={a\0b: 1}", 13)));
         ADD_FAILURE();
@@ -73,7 +73,7 @@ TEST_F(SweepUsage, RefusesBadUsage) {
     refused({"--vary", "batch.tokens=4Ki", "--set", "batch.tokens=8Ki"},
             "--set: 'batch.tokens=8Ki' is varied, so that its value is lost; leave out this --set, "
             "or do not vary batch.tokens");
-    // Keys that are parts of others, too.
+    // The same for keys within maps.
     refused({"--vary", "batch.tokens=4Ki", "--set", "batch={tokens: 8Ki}"},
             "--set: 'batch={tokens: 8Ki}' is varied, so that its value is lost; leave out this "
             "--set, or do not vary batch.tokens");

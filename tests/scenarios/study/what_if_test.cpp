@@ -1,17 +1,17 @@
 // Ceilings and warnings.
-#include "scenarios/study/what_if.h"
+#include "scenarios/src/advise/what_if.h"
 
 #include <gmock/gmock.h>
 #include <map>
 
-#include "scenarios/load/load.h"
-#include "scenarios/lower/lower_step.h"
-#include "scenarios/lower/rates.h"
-#include "scenarios/spec/training_step.h"
-#include "scenarios/text/json_text.h"
+#include "scenarios/src/base/json_text.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/scenario/training_step.h"
+#include "scenarios/src/simulate/lower_step.h"
+#include "scenarios/src/simulate/rates.h"
 #include "tests/scenarios/cli/command_fixture.h"
 #include "tests/scenarios/simulate/step_support.h"
-#include "workloads/analytic/compute_time.h"
+#include "workloads/bounds/compute_time.h"
 #include "workloads/step/step.h"
 
 namespace podsim::scenarios {
@@ -37,8 +37,8 @@ std::int64_t share(const std::vector<Share>& shares, const std::string& name) {
     return 0;
 }
 
-// One chip: an operation takes the largest of its MXU, VPU and HBM times, so that without one the step is the sum of the
-// larger of the others over all operations, and nothing overlaps better.
+// One chip: an operation takes the largest of its MXU, VPU and HBM times. Without one of these the
+// step is the sum of the larger of the others over all operations, and nothing overlaps better.
 TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     const Scenario scenario =
         samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(3), {}, 2, 256);
@@ -60,8 +60,8 @@ TEST(WhatIf, OnOneChipOneResourceIsLeft) {
     EXPECT_LT(times.at("no remat"), times.at("step"));
 }
 
-// Whatever the matmuls multiply: without a time of their own the step is the same for all dtypes that move the same
-// bytes.
+// For matmuls of any dtype: if they take no time, the step is the same for all dtypes that move the
+// same bytes.
 TEST(WhatIf, MatmulsOfEveryDtypeTakeNoTime) {
     Scenario scenario =
         samples::make_scenario("v5e", {1, 1, 1}, samples::small_model(2), {}, 16, 1024);
@@ -76,8 +76,9 @@ TEST(WhatIf, MatmulsOfEveryDtypeTakeNoTime) {
 
 class WhatIfRun : public CommandTest {};
 
-// Arrays so large, and axes so unlike (on a cube equal parts tie with weighted ones), that the algorithms stay the same: removing latency saves what the gap says it costs, and links
-// without a time of their own and latency leave the compute, where each has the HBM for itself.
+// Arrays are large and axes unequal (on a cube equal segments tie with weighted ones), so the
+// algorithms stay the same. Removing latency saves what the gap says it costs. Links that take no
+// time and have no latency leave the compute, if each has the HBM for itself.
 TEST_F(WhatIfRun, AgreesWithTheGap) {
     const Scenario scenario = load_scenario(
         write(kGood), std::vector<std::string>{"hardware.profile=ideal", "hardware.hbm=private",
@@ -93,7 +94,7 @@ TEST_F(WhatIfRun, AgreesWithTheGap) {
     EXPECT_EQ(ceilings_of(free).at("ici=inf"), result.compute.ps);
 }
 
-// In pairs of name and picoseconds, in the order of the report.
+// As pairs of name and picoseconds, in the order of the report.
 TEST_F(WhatIfRun, IsTheSameOnAnyNumberOfThreads) {
     const Scenario scenario = load_scenario(write(kGood));
     const StepResult result = simulate_step(scenario, Fold::automatic);
@@ -117,14 +118,15 @@ TEST_F(WhatIfRun, IsTheSameOnAnyNumberOfThreads) {
 
 TEST_F(WhatIfRun, IsInTheReportAndTheJson) {
     const std::string file = write(kGood);
-    EXPECT_THAT(podsim({"run", file, "--what-if"}).out, HasSubstr("What if"));
-    EXPECT_THAT(podsim({"run", file}).out, Not(HasSubstr("What if")));
+    EXPECT_THAT(podsim({"run", file, "--what-if"}).out, HasSubstr("Without one cause"));
+    EXPECT_THAT(podsim({"run", file}).out, Not(HasSubstr("Without one cause")));
     const Json json = Json::parse(podsim({"run", file, "--what-if", "--json", "-"}).out);
     EXPECT_LT(json["what_if_s"]["ici=inf"], json["step_time_s"]);
     EXPECT_FALSE(json["what_if_s"].contains("dcn=inf"));
 }
 
-// Fully sharded over two slices, a step waits for the data-centre network in every layer; data parallel it does not.
+// Fully sharded over two slices, a step waits for the data-centre network in every layer; data
+// parallel it does not.
 TEST_F(WhatIfRun, WarnsOfLayersThatExchangeBetweenSlices) {
     const std::string base =
         "hardware: {chip: v5e, slice: 4x4, slices: 2}\n"
@@ -139,8 +141,9 @@ TEST_F(WhatIfRun, WarnsOfLayersThatExchangeBetweenSlices) {
     EXPECT_EQ(podsim({"run", write(base + "mesh: {data: slice, fsdp: x y}\n")}).err, "");
 }
 
-// The weights gathered over two slices of 2x2 are small beside what 8 layers send to the host and back: for PCIe the step waits most of its
-// time, for the data-centre network hardly, as it does not where all is kept in place of it.
+// The weights gathered over two slices of 2x2 are small beside the traffic of 8 layers to the host
+// and back. The step waits for PCIe most of its time, and hardly for the data-centre network. Nor
+// does it wait for that network if all is kept instead.
 TEST_F(WhatIfRun, OffloadsAreNoExchangeBetweenSlices) {
     const std::string file = write(
         "hardware: {chip: v5p, slice: 2x2x1, slices: 2, profile: ideal}\n"
@@ -157,9 +160,10 @@ TEST_F(WhatIfRun, OffloadsAreNoExchangeBetweenSlices) {
     EXPECT_EQ(podsim({"run", file, "--set", "training.remat=none"}).err, "");
 }
 
-// Two stages of one layer each, of which the second has the unembedding, too: 6 V D = 384 D^2 FLOPs a token beside the matmuls' 72 D^2 of a
-// layer. The first stage's chip ends last, with the gradient that it is handed, and is the one reported; but no overlap spares the step
-// what the second computes, by which the bound goes.
+// Two stages of one layer each; the second also has the unembedding: 6 V D = 384 D^2 FLOPs a token
+// beside the 72 D^2 of a layer's matmuls. The first stage's chip ends last, with the gradient that
+// it receives, and is the one reported. But no overlap saves the compute of the second, which
+// determines the bound.
 TEST_F(WhatIfRun, OverlapIsNoBetterThanTheFullestStage) {
     const Scenario scenario = load_scenario(write(
         "hardware: {chip: v5p, slice: 2x1x1, profile: ideal}\n"

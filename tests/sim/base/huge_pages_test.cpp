@@ -1,4 +1,4 @@
-// Arrays that may be large.
+// Growth of arrays that may be large.
 #include "sim/base/huge_pages.h"
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uintptr_t kHugePage = 2 << 20;
 
-/// Grows from one kind of memory into the other, and keeps what is in it; large arrays begin with a huge page.
+/// An array grows from one kind of memory into the other and keeps its elements; a large array
+/// begins at a huge page.
 TEST(HugePagesTest, KeepsWhatIsInItWhileItGrows) {
     LargeArray<std::uint32_t> array;
     constexpr std::uint32_t kCount = 3 << 20;  // 12 MiB

@@ -1,4 +1,4 @@
-// Faults of one input: which are said, in which order, and which only follow from another.
+// Faults of one input: which are reported, in which order, and which only follow from another.
 #include "sim/base/input_faults.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace podsim::sim {
 namespace {
 
-/// `a` stands in line 1, `b` in line 2, ...
+/// `a` is in line 1, `b` in line 2, ...
 SourceMark line_of(std::string_view place) {
     return {"f", place.front() - 'a' + 1, 1};
 }
@@ -37,7 +37,7 @@ TEST(InputFaults, AreSaidInTheOrderOfTheirPlaces) {
     }
 }
 
-// A map and what stands in it are related; a name that merely starts alike is not.
+// A map and its entries are related; a name with the same beginning is not.
 TEST(InputFaults, AtARelatedPlaceOnlyFollow) {
     InputFaults faults(line_of);
     faults.add("a.x[1]", InputError("one"));
@@ -53,8 +53,8 @@ TEST(InputFaults, AtARelatedPlaceOnlyFollow) {
     EXPECT_EQ(text_of(faults), "f:1:1: one\nf:1:1: another");
 }
 
-// b comes from a, c needs b: neither is looked at once a is wrong, and d, which needs neither, is. A check that did not run says
-// nothing of its place.
+// b derives from a, and c needs b: neither is checked once a is wrong. d needs neither and is
+// checked. A check that did not run reports nothing about its own place.
 TEST(InputFaults, ChecksOfWhatIsNotSoundDoNotRun) {
     InputFaults faults(line_of);
     const auto refuse = [](const char* what) { return [what] { throw InputError(what); }; };
@@ -67,7 +67,7 @@ TEST(InputFaults, ChecksOfWhatIsNotSoundDoNotRun) {
     EXPECT_EQ(text_of(faults), "f:1:1: a is wrong\nf:4:1: d is wrong");
 }
 
-// What a check throws after it has added an error may follow from that.
+// An error that a check throws after it has added one may follow from that one.
 TEST(InputFaults, TheLastErrorOfACheckIsLeftOutBehindOthers) {
     InputFaults faults(line_of);
     faults.check("a", {}, [&] {

@@ -42,7 +42,8 @@ TEST(Nearest, OfEquallyNearNamesTheLongerCommonStartThenTheEarlier) {
     EXPECT_EQ(nearest("ac", std::vector<std::string>{"ab", "ad"}), "ab");
 }
 
-// All of the table by its definition (optimal string alignment), where the function keeps three rows.
+// Fills the whole table by its definition (optimal string
+// alignment), where the function keeps three rows.
 std::size_t edits_by_definition(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -76,7 +77,8 @@ TEST(Nearest, EditsAreThoseOfTheDefinition) {
         const std::string b = "+" + word();
         const std::size_t edits = edits_by_definition(a, b);
         ASSERT_EQ(edits_between(a, b), edits) << a << ' ' << b;
-        // Near are a third of the longer one's letters, and a name of which the wanted one is a part.
+        // A name is near if a third of the longer one's letters
+        // are edited, or if it contains the wanted name.
         const std::size_t longer = std::max(a.size(), b.size());
         const bool is_near = (edits <= std::max<std::size_t>(1, longer / 3) && edits < longer) ||
                              (a.size() >= 2 && b.find(a) != std::string::npos);

@@ -19,7 +19,7 @@ concept Compares = requires(A a, B b) {
     a < b;
 };
 
-// Mixing dimensions does not compile, nor do bare numbers.
+// Mixing dimensions or bare numbers does not compile.
 static_assert(Adds<Bytes, Bytes>);
 static_assert(!Adds<Bytes, Flops>);
 static_assert(!Adds<Bytes, double>);

@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere.
+// Random numbers are the same on every machine.
 #include "sim/base/random.h"
 
 #include <cmath>
@@ -7,7 +7,8 @@
 namespace podsim::sim {
 namespace {
 
-/// The first outputs of SplitMix64 for the seed 1234567, as its author publishes them (S. Vigna, splitmix64.c).
+/// The first outputs of SplitMix64 for the seed 1234567,
+/// as its author publishes them (S. Vigna, splitmix64.c).
 TEST(RandomTest, IsSplitMix64) {
     std::uint64_t state = 1234567;
     EXPECT_EQ(next_random(state), 6457827717110365317U);
@@ -16,7 +17,7 @@ TEST(RandomTest, IsSplitMix64) {
     EXPECT_EQ(state, 1234567 + 3 * 0x9e3779b97f4a7c15U);
 }
 
-/// Twelve uniform numbers of 53 bits, added in turn, less 6.
+/// A near-normal number is the sum of twelve uniform numbers of 53 bits, added in sequence, less 6.
 TEST(RandomTest, NearNormalIsASumOfTwelve) {
     std::uint64_t state = 42;
     std::uint64_t same = 42;
@@ -28,7 +29,8 @@ TEST(RandomTest, NearNormalIsASumOfTwelve) {
     EXPECT_EQ(state, same);
 }
 
-/// Mean 0 and variance 1, to within four standard errors of 100,000 draws (the fourth moment is 2.9).
+/// The mean is 0 and the variance 1, within four standard
+/// errors of 100,000 draws (the fourth moment is 2.9).
 TEST(RandomTest, NearNormalHasMeanZeroAndVarianceOne) {
     constexpr int kDraws = 100'000;
     std::uint64_t state = 5;

@@ -21,7 +21,7 @@ TEST(TimeTest, DurationsRoundUpToAPicosecond) {
 }
 
 TEST(TimeTest, RoundsDownAsWrittenInDecimals) {
-    // The double is 1.7e-18 below, and times 1e12 it is 8068057599.999999.
+    // The double is 1.7e-18 below the decimal; times 1e12 it is 8068057599.999999.
     EXPECT_EQ(round_down(Seconds(0.0080680576)).ps, 8'068'057'600);
     EXPECT_EQ(round_down(Seconds(std::nextafter(0.0080680576, 0))).ps, 8'068'057'599);
     EXPECT_EQ(round_down(Seconds(std::nextafter(0.0080680576, 1))).ps, 8'068'057'600);

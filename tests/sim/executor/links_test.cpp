@@ -1,4 +1,4 @@
-// Links by hand algebra: 1 byte takes 1 ps unless a test says otherwise.
+// Links by hand algebra: 1 byte takes 1 ps unless a test states otherwise.
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -43,7 +43,7 @@ TEST(LinksTest, DurationsRoundUpPerMessage) {
     EXPECT_EQ(execute(workload).end, Time{4});
 }
 
-/// An urgent message overtakes those that wait, never the one on the link.
+/// An urgent message overtakes those that wait, but never the one on the link.
 TEST(LinksTest, PriorityOvertakesOnlyBetweenMessages) {
     Workload workload =
         workload_of(row_of(2, false, {0}),
@@ -55,7 +55,7 @@ TEST(LinksTest, PriorityOvertakesOnlyBetweenMessages) {
     EXPECT_EQ(seen.held,
               (std::vector<Held>{{0, 0, 0, 1000}, {0, 1, 1000, 1010}, {0, 0, 1010, 2010}}));
     EXPECT_EQ(seen.fired.back(), (Seen{0, 0, 400}));
-    // In the other class order it waits for both.
+    // With the classes exchanged it waits for both.
     workload.operations[0].priority_class = 0;
     workload.operations[1].priority_class = 1;
     Recorder late;
@@ -72,24 +72,24 @@ TEST(LinksTest, EarlierPhasesGoFirstWithinAnOperation) {
     EXPECT_EQ(seen.arrived, (std::vector<Seen>{{1, 1, 30}, {1, 0, 130}}));
 }
 
-/// Rule `floor`: arrival max(b/r, a) after the start of the step that the message is a piece of.
+/// Under `floor` a message arrives max(b/r, a) after the start of its step.
 TEST(LinksTest, FloorLatency) {
     Machine machine = row_of(2, false, {5000});
     machine.rule = LatencyRule::floor;
     Recorder seen;
-    // The second piece starts 1000 late, and its step's latency with it: 1000 + 5000 - 1000.
+    // The second message starts 1000 late, but its step started at 0: 1000 + 5000 - 1000.
     execute(
         workload_of(machine, {from_zero({{.bytes = 1000}, {.bytes = 1000, .bytes_before = 1000}})},
                     {operation(0)}),
         &seen);
     EXPECT_EQ(seen.arrived, (std::vector<Seen>{{1, 0, 5000}, {1, 1, 5000}}));
-    // Longer than the latency: only the bytes count.
+    // If the bytes take longer than the latency, only they count.
     EXPECT_EQ(execute(workload_of(machine, {from_zero({{.bytes = 6000}})}, {operation(0)})).end,
               Time{6000});
 }
 
-/// Three links of 1, 2 and 1/2 B/ps, a = 100: held [0, 1000], from 100 until the tail has come at
-/// 1000 + 100, from 200 for its own 2000; then + 100.
+/// Three links of 1, 2 and 1/2 B/ps with a = 100 are held [0, 1000], from 100 until the tail has
+/// come at 1000 + 100, and from 200 for the message's own 2000; then + 100.
 TEST(LinksTest, CutThrough) {
     Machine machine = row_of(4, false, {100});
     machine.links[2].rate = BytesPerSecond(2e12);
@@ -102,7 +102,7 @@ TEST(LinksTest, CutThrough) {
               (std::vector<Held>{{0, 0, 0, 1000}, {2, 0, 100, 1100}, {4, 0, 200, 2200}}));
     EXPECT_EQ(result.end, Time{2300});
 
-    // The second link is taken until 700: the head waits there, the tail no longer matters.
+    // The second link is busy until 700: the head waits there, and the tail no longer matters.
     const std::vector<Send> two{{.role = 0, .distance = 3, .bytes = 1000, .to_role = 3},
                                 {.role = 1, .distance = 1, .bytes = 1400, .to_role = 2}};
     Recorder blocked;
@@ -112,8 +112,8 @@ TEST(LinksTest, CutThrough) {
         (std::vector<Held>{{0, 0, 0, 1000}, {2, 0, 0, 700}, {2, 0, 700, 1200}, {4, 0, 800, 2800}}));
 }
 
-/// Under `floor` the links in between add no latency to the tail: it leaves each no earlier than
-/// the one before.
+/// Under `floor` the links in between add no latency to the tail: it leaves each link no earlier
+/// than the previous one.
 TEST(LinksTest, CutThroughWithFloorLatency) {
     Machine machine = row_of(3, false, {100});
     machine.rule = LatencyRule::floor;
@@ -126,7 +126,7 @@ TEST(LinksTest, CutThroughWithFloorLatency) {
     EXPECT_EQ(result.end, Time{1000});
 }
 
-/// Step by step: the second place sends on what has wholly arrived. A join lets two arrivals through.
+/// The second place sends on only messages that have fully arrived. A join waits for two arrivals.
 TEST(LinksTest, StoreAndForward) {
     const std::vector<Send> sends{{.role = 0, .bytes = 1000, .to_role = 1},
                                   {.role = 0, .bytes = 200, .to_role = 1},

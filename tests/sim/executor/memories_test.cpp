@@ -1,4 +1,5 @@
-// Memories that work and messages share: by hand, and against a run picosecond by picosecond.
+// Memories that work and messages share: by hand, and against
+// a reference that advances picosecond by picosecond.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -12,7 +13,7 @@
 namespace podsim::sim {
 namespace {
 
-constexpr std::int64_t kPerPs = 1'000'000'000'000;  ///< a byte a picosecond
+constexpr std::int64_t kPerPs = 1'000'000'000'000;  ///< one byte a picosecond
 
 Task reading(std::int64_t ps, std::int64_t bytes_per_ps, std::uint32_t resource = 0,
              std::vector<std::uint32_t> after = {}) {
@@ -21,7 +22,8 @@ Task reading(std::int64_t ps, std::int64_t bytes_per_ps, std::uint32_t resource 
     return task;
 }
 
-/// Two places in a row; the first works and sends to the second over a link of 4 bytes a picosecond, 5 ps late.
+/// Two places in a row. The first works and sends to the second over a link of 4 bytes a
+/// picosecond, 5 ps late.
 Workload beside_work(std::int64_t memory, std::vector<double> messages, Task task) {
     std::vector<Send> sends;
     for (const double bytes : messages) {
@@ -41,7 +43,7 @@ std::int64_t end_of(const Recorder& run, std::uint32_t place, std::uint32_t task
     return ended == run.ended.end() ? -1 : ended->time;
 }
 
-// 4 + 8 of 12: all have what they ask for, as alone.
+// The demands 4 + 8 fit in 12: each gets its demand, as alone.
 TEST(MemoriesTest, WhatFitsTakesWhatItTakesAlone) {
     const Workload shared = beside_work(12, {40}, reading(100, 8));
     Workload alone = shared;
@@ -52,8 +54,8 @@ TEST(MemoriesTest, WhatFitsTakesWhatItTakesAlone) {
     EXPECT_EQ(end_of(seen, 1, 0), 15);
 }
 
-// R = 10, demands 4 and 8: half of 10 is more than 4, so the message keeps its 4 and the work has 6 for 10 ps. 800 - 60 =
-// 740 are left, 93 ps at 8.
+// R = 10, demands 4 and 8. Half of 10 is more than 4, so the message keeps its 4 and the work has 6
+// for 10 ps. 800 - 60 = 740 are left, 93 ps at 8.
 TEST(MemoriesTest, TheGreaterDemandGivesWay) {
     Recorder seen;
     execute(beside_work(10, {40}, reading(100, 8)), &seen);
@@ -61,8 +63,9 @@ TEST(MemoriesTest, TheGreaterDemandGivesWay) {
     EXPECT_EQ(end_of(seen, 0, 1), 103);
 }
 
-// R = 6: 3 each. The message's 40 end after 14 ps, so that its link is held 4 ps longer and it arrives at 14 + 5. The
-// work has 3 x 14 = 42 by then; the rest of 800 goes at 6, all there is: 758 / 6 = 126.3.
+// R = 6: 3 each. The message's 40 bytes end after 14 ps, so that its link is held 4 ps longer and
+// it arrives at 14 + 5. The work has read 3 x 14 = 42 by then; the rest of 800 goes at the full
+// rate of 6: 758 / 6 = 126.3.
 TEST(MemoriesTest, AMessageThatIsReadSlowlyHoldsItsLink) {
     Recorder seen;
     const ExecutionResult result = execute(beside_work(6, {40}, reading(100, 8)), &seen);
@@ -72,8 +75,8 @@ TEST(MemoriesTest, AMessageThatIsReadSlowlyHoldsItsLink) {
     EXPECT_EQ(result.links[0].busy.ps, 14);
 }
 
-// The same twice: the second waits for the link until 14 and is read in 14 ps too. 758 - 42 = 716 are left at 28, and take
-// 119.3 at 6.
+// With the same message twice, the second waits for the link until 14 and is also read in 14 ps.
+// 758 - 42 = 716 are left at 28, and take 119.3 at 6.
 TEST(MemoriesTest, TheNextMessageWaitsForTheLink) {
     Recorder seen;
     execute(beside_work(6, {40, 40}, reading(100, 8)), &seen);
@@ -82,8 +85,8 @@ TEST(MemoriesTest, TheNextMessageWaitsForTheLink) {
     EXPECT_EQ(end_of(seen, 0, 1), 148);
 }
 
-// A sum takes 4 passes where it lands, 16 a picosecond of 8: the message's 40 bytes, 160 in all, take 20 ps instead of 10.
-// Nothing slows down where it is read.
+// A sum takes 4 passes at its destination, 16 a picosecond of 8: the message's 40 bytes, 160 in
+// all, take 20 ps instead of 10. Its source does not slow down.
 TEST(MemoriesTest, SumsTakeMorePasses) {
     Workload workload = beside_work(8, {40}, reading(100, 1));
     Schedule schedule = workload.schedules[0];
@@ -95,7 +98,8 @@ TEST(MemoriesTest, SumsTakeMorePasses) {
     EXPECT_EQ(end_of(seen, 0, 1), 100);
 }
 
-/// Three places in a row; a message of 40 bytes goes from the first to the last, and the place `at` works.
+/// Three places in a row. A message of 40 bytes goes
+/// from the first to the last, and the place `at` works.
 Workload over_two_links(std::int64_t memory, std::uint32_t at, Task task) {
     Workload workload = workload_of(
         row_of(3, false, {5}, BytesPerSecond(4e12)),
@@ -107,8 +111,8 @@ Workload over_two_links(std::int64_t memory, std::uint32_t at, Task task) {
     return workload;
 }
 
-// The memory between is not touched: it may be busy to the last byte. 40 bytes: at the second link from 5 on, 10 ps more
-// for the tail at 15 + 5.
+// A message does not touch the memory of a place that it passes, which may be busy to the last
+// byte. 40 bytes reach the second link at 5 and take 10 ps more for the tail at 15 + 5.
 TEST(MemoriesTest, ChipsOnTheWayStoreNothing) {
     Recorder seen;
     execute(over_two_links(5, 1, reading(100, 5)), &seen);
@@ -116,14 +120,16 @@ TEST(MemoriesTest, ChipsOnTheWayStoreNothing) {
     EXPECT_EQ(end_of(seen, 1, 1), 100);
 }
 
-// Late on its first link by 4 (as above), a message of two hops arrives 4 later than alone, at 24.
+// A message of two hops that is late on its first link
+// by 4 (as above) arrives 4 later than alone, at 24.
 TEST(MemoriesTest, ALateFirstLinkDelaysTheArrival) {
     Recorder seen;
     execute(over_two_links(6, 0, reading(100, 8)), &seen);
     EXPECT_EQ(end_of(seen, 2, 0), 24);
 }
 
-// The work begins while the message, alone at first, is half read: 20 bytes in 5 ps. Then 3 each: 7 ps more.
+// The work begins when the message, alone at first, is
+// half read: 20 bytes in 5 ps. Then both get 3: 7 ps more.
 TEST(MemoriesTest, WhatHasBegunIsFollowedFromThenOn) {
     Workload workload = beside_work(6, {40}, reading(100, 8, 0, {2}));
     workload.graphs[0].tasks.insert(workload.graphs[0].tasks.begin() + 1, work(5, 1));
@@ -134,8 +140,9 @@ TEST(MemoriesTest, WhatHasBegunIsFollowedFromThenOn) {
     EXPECT_EQ(end_of(seen, 0, 2), 5 + 7 + 130);  // 800 - 21 = 779 at 6: 129.8
 }
 
-// R = 20. Work asks for 8, below half, and six messages of 4 on links of their own for 24: the work goes on as alone, the
-// messages have 12, 2 each, and take 20 ps for 40 bytes. As one of seven streams the work would have 2.86.
+// R = 20. Work asks for 8, below half, and six messages of 4 on separate links for 24. The work
+// goes on as alone; the messages have 12, 2 each, and take 20 ps for 40 bytes. As one of seven
+// streams the work would have 2.86.
 TEST(MemoriesTest, ManyMessagesAreOneThatAsks) {
     Machine machine = row_of(1, true, {5}, BytesPerSecond(4e12));
     machine.links.assign(6, machine.links[0]);
@@ -160,19 +167,20 @@ TEST(MemoriesTest, ManyMessagesAreOneThatAsks) {
     }
 }
 
-/// The reference: every picosecond, all that have work left share the memory; the level of each kind by bisection.
+/// The reference: every picosecond, all streams with work left share the memory; the level of each
+/// kind is found by bisection.
 class ReferenceMemories {
 public:
     enum Kind { work, urgent, other };
     struct Job {
-        std::vector<std::int64_t> demands;  ///< of its streams, bytes a picosecond
+        std::vector<std::int64_t> demands;  ///< of its streams, bytes/ps
         std::int64_t alone = 0;
         Kind kind = work;
     };
     std::vector<std::deque<Job>> queues;
     std::int64_t rate = 0;
 
-    /// [queue]: when each job ended.
+    /// Returns when each job ended, indexed [queue].
     std::vector<std::vector<std::int64_t>> run() {
         struct Open {
             std::vector<Stream> left;
@@ -216,12 +224,12 @@ public:
 
 private:
     struct Stream {
-        std::int64_t demand = 0;  ///< bytes a second
+        std::int64_t demand = 0;  ///< bytes/s
         Work left = 0;
         Kind kind = work;
     };
 
-    /// Work has half, more where messages ask for less; of the rest urgent messages have what they ask for.
+    /// Work has half of the rate, and more if messages ask for less; urgent messages come next.
     [[nodiscard]] std::array<std::int64_t, 3> levels_of(const std::vector<Stream*>& streams) const {
         std::array<std::int64_t, 3> asked{};
         for (const auto* const one : streams) {
@@ -252,8 +260,8 @@ private:
     }
 };
 
-// One chip that sends to itself: three resources with work in turn, two links with messages in turn, each message read
-// and written.
+// One chip sends to itself. Three resources work and two links carry messages, one after the other;
+// each message is read and written.
 TEST(MemoriesTest, RunsAreThoseOfEveryPicosecond) {
     int slowed = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -273,7 +281,8 @@ TEST(MemoriesTest, RunsAreThoseOfEveryPicosecond) {
                 const std::int64_t demand = from(0, 12);
                 const std::int64_t ps = from(1, 60);
                 tasks.push_back(reading(ps, demand, resource));
-                // What reads nothing has a stream that nobody shares: of no demand it would never end.
+                // A task without demand would never end in the
+                // reference, so it is removed from both sides below.
                 queue.push_back({.demands = {demand}, .alone = ps});
             }
         }

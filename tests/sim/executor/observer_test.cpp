@@ -1,4 +1,5 @@
-// Observers that do not watch hops: they hear of tasks, and now and then how far the run is.
+// Observers that do not watch hops: they are notified of
+// tasks, and at intervals of the progress of the run.
 #include "sim/workload/observer.h"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ public:
     std::size_t hops = 0;
 };
 
-/// Operations one after the other, of 1 + 2 x 31 hops at each of 8 places, each of which ends 8 tasks: 8 x 64 = 512 events.
+/// Operations follow each other. Each has 1 + 2 x 31 hops at
+/// each of 8 places and ends 8 tasks: 8 x 64 = 512 events.
 constexpr std::uint32_t kEventsEach = 512;
 Workload operations_in_a_row(std::uint32_t operations) {
     std::vector<Send> sends(31, {.distance = 2, .bytes = 10});
@@ -47,7 +49,8 @@ Workload operations_in_a_row(std::uint32_t operations) {
     return workload;
 }
 
-/// 6000 operations, 3,072,000 events: it is called after 2^12 events, then each time a sixteenth more has been played.
+/// 6000 operations have 3,072,000 events. The observer is called after 2^12 events, then each time
+/// a sixteenth more has been played.
 TEST(ObserverTest, HearsHowFarTheRunIs) {
     const Workload workload = operations_in_a_row(6000);
     Coarse observer;
@@ -57,26 +60,27 @@ TEST(ObserverTest, HearsHowFarTheRunIs) {
     EXPECT_EQ(result, execute(workload));
     EXPECT_EQ(observer.tasks, 8U * 6000);
     EXPECT_EQ(observer.hops, 0U);
-    // 2^12 (17/16)^109 = 3,035,000; that every call comes up to an instant late, the first by 24 of 4,096 events, adds up to some per cent,
-    // and the last of them is beyond the end.
+    // 2^12 (17/16)^109 = 3,035,000. Every call comes up to an instant late, the first by 24 of
+    // 4,096 events. This adds up to a few per cent, so that the last call falls beyond the end.
     ASSERT_EQ(observer.looks.size(), 1U + 108);
     std::uint64_t due = 1U << 12;
     for (const Reached& look : observer.looks) {
-        // At the first instant that ends beyond; an instant of this run has at most a hop a link and a task a place.
+        // A call comes at the first instant that ends beyond its number of events. An instant of
+        // this run has at most a hop for each link and a task for each place.
         EXPECT_GE(look.events, due);
         EXPECT_LE(look.events, due + 16 + 8);
         due = look.events + std::min<std::uint64_t>(look.events / 16, 1U << 18);
         EXPECT_EQ(look.all_events, all);
-        EXPECT_EQ(look.played, look.events);  // nothing repeats
-        EXPECT_TRUE(look.links.empty());      // nobody asked
+        EXPECT_EQ(look.played, look.events);  // no layers are skipped
+        EXPECT_TRUE(look.links.empty());      // the observer counts no links
         // Operations are alike and take the same time, one after the other.
         EXPECT_NEAR(look.now.seconds() / result.end.seconds(),
                     static_cast<double>(look.events) / static_cast<double>(all), 1.0 / 6000);
     }
 }
 
-/// Nine operations have 4,608 events, seven 3,584: also a run that takes a
-/// fraction of a millisecond can be stopped.
+/// Nine operations have 4,608 events, seven 3,584: a run
+/// of a fraction of a millisecond can be stopped too.
 TEST(ObserverTest, HearsOfSmallRuns) {
     Coarse seven;
     execute(operations_in_a_row(7), &seven);
@@ -110,7 +114,8 @@ public:
     std::vector<std::int64_t> carried;
 };
 
-/// With what links have carried until then: hops are alike in their mean, so that it grows as the events do.
+/// A call brings the bytes that links have carried so far. Hops are alike on average, so that the
+/// bytes grow as the events do.
 TEST(ObserverTest, HearsWhatLinksHaveCarried) {
     const Workload workload = operations_in_a_row(100);
     CountsLinks observer;
@@ -128,8 +133,8 @@ TEST(ObserverTest, HearsWhatLinksHaveCarried) {
     }
 }
 
-/// What is skipped is not played, and brings no call nearer: 400 alike operations have 204,800 events, of which a few
-/// layers are played.
+/// Skipped events are not played and bring no call nearer: 400 alike operations have 204,800
+/// events, of which a few layers are played.
 TEST(ObserverTest, CountsWhatIsPlayed) {
     Workload workload = operations_in_a_row(400);
     for (std::uint32_t i = 0; i < 400; ++i) {

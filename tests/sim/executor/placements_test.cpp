@@ -1,4 +1,4 @@
-// Operations in which only some places take part, in roles that the operation gives them.
+// Operations in which only some places take part, in roles that the operation assigns.
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <vector>
@@ -8,14 +8,14 @@
 namespace podsim::sim {
 namespace {
 
-/// 1000 bytes from role 0 to role 1, one link forward.
+/// Returns a schedule that sends 1000 bytes from role 0 to role 1, one link forward.
 Schedule handover() {
     return schedule_of({{.role = 0, .bytes = 1000, .to_role = 1}}, 2, {});
 }
 
-/// One schedule carries both sends. Place 0 works 100 and sends; the message takes 1000 + 100; place 1, whose
-/// receive stands open since 0, works 50 and sends; place 2 works 10. Senders do not wait: their
-/// operation ends when it has started.
+/// One schedule carries both sends. Place 0 works 100 and sends; the message takes 1000 + 100.
+/// Place 1, whose receive has been open since 0, works 50 and sends; place 2 works 10. Senders do
+/// not wait: their operation ends when it has started.
 TEST(PlacementsTest, SendsOfOneScheduleFollowEachOther) {
     Workload workload;
     workload.machine = row_of(3, false, {100});
@@ -32,7 +32,7 @@ TEST(PlacementsTest, SendsOfOneScheduleFollowEachOther) {
     EXPECT_EQ(result.end_of_place, (std::vector<Time>{{3100}, {1250}, {2360}}));
 }
 
-/// A message that comes before its receiver has started waits for it there.
+/// A message that arrives before its receiver has started waits there.
 TEST(PlacementsTest, EarlyMessagesWait) {
     Workload workload;
     workload.machine = row_of(2, false, {0});
@@ -44,8 +44,8 @@ TEST(PlacementsTest, EarlyMessagesWait) {
     EXPECT_EQ(execute(workload).end, Time{5007});
 }
 
-/// Pairs of a ring of 4 exchange 100 bytes and, when both messages of the other have come, 10 more: the
-/// last transfer of either role has two predecessors, so it needs a counter at every place.
+/// Pairs of a ring of 4 exchange 100 bytes and, when both messages of the other have come, 10 more.
+/// The last transfer of either role has two predecessors, so it needs a counter at every place.
 Schedule exchange() {
     std::vector<Send> sends;
     for (std::uint32_t role = 0; role < 2; ++role) {
@@ -85,7 +85,7 @@ TEST(PlacementsTest, AnAbsentPlaceHasNoTask) {
     EXPECT_THROW(execute(workload), std::logic_error);
 }
 
-/// Three places of role 0, but the schedule has counters for two.
+/// Three places have role 0, but the schedule has counters for two.
 TEST(PlacementsTest, PlacementsWithoutCountersAreRefused) {
     Workload workload;
     workload.machine = row_of(4, true, {0});

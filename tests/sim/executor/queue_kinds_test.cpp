@@ -1,9 +1,14 @@
-// Whole runs are the same, byte for byte, with every queue: results and all that an observer sees.
+// Whole runs are the same, byte for byte, with waves and
+// with an event for each hop: results and all observations.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
 
+#include "sim/executor/executor.h"
+#include "sim/queue/event_queue.h"
+#include "sim/state/event_per_hop.h"
+#include "sim/state/waves.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
@@ -11,8 +16,8 @@ namespace {
 
 constexpr int kRingPlaces = 6;
 
-/// Two operations of many sends and some work on a ring whose links differ.
-/// With `memory`, every other one has a memory that may be asked for more than it gives.
+/// Two operations of many sends and work on a ring of unequal links. With `memory`, every other
+/// seed adds a memory that may be oversubscribed.
 Workload random_workload(std::uint64_t seed, bool memory = false) {
     std::mt19937_64 random(seed);
     std::vector<Send> sends;
@@ -44,7 +49,7 @@ Workload random_workload(std::uint64_t seed, bool memory = false) {
     return workload;
 }
 
-/// Within one instant the order of what is reported is nobody's promise.
+/// The order of reports within one instant is not guaranteed.
 template <class Row>
 std::vector<Row> sorted(std::vector<Row> rows) {
     std::ranges::sort(rows);
@@ -56,22 +61,19 @@ TEST(QueuesTest, RunsAreEqual) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const Workload workload = random_workload(seed, seed > 100);
         Recorder expected;
-        const ExecutionResult result = execute(workload, &expected, true, QueueKind::waves);
+        const ExecutionResult result = play<Waves<RadixQueue>>(workload, &expected, true);
         EXPECT_GT(result.events, 200U);
-        for (const QueueKind queue : {QueueKind::radix, QueueKind::lanes, QueueKind::calendar,
-                                      QueueKind::quaternary_heap, QueueKind::binary_heap}) {
-            Recorder seen;
-            ASSERT_EQ(execute(workload, &seen, true, queue), result);
-            ASSERT_EQ(sorted(seen.held), sorted(expected.held));
-            ASSERT_EQ(sorted(seen.fired), sorted(expected.fired));
-            ASSERT_EQ(sorted(seen.arrived), sorted(expected.arrived));
-            ASSERT_EQ(sorted(seen.began), sorted(expected.began));
-            ASSERT_EQ(sorted(seen.ended), sorted(expected.ended));
-        }
+        Recorder seen;
+        ASSERT_EQ(play<EventPerHop<RadixQueue>>(workload, &seen, true), result);
+        ASSERT_EQ(sorted(seen.held), sorted(expected.held));
+        ASSERT_EQ(sorted(seen.fired), sorted(expected.fired));
+        ASSERT_EQ(sorted(seen.arrived), sorted(expected.arrived));
+        ASSERT_EQ(sorted(seen.began), sorted(expected.began));
+        ASSERT_EQ(sorted(seen.ended), sorted(expected.ended));
     }
 }
 
-/// A hundred alike layers, played once: the pending events are moved, with any queue.
+/// A hundred alike layers are played once: the pending events of either kind are moved.
 TEST(QueuesTest, RepeatsAreSkipped) {
     Schedule schedule = schedule_of({{.distance = 2, .bytes = 400}, {.distance = -1, .bytes = 90}},
                                     1, std::vector<std::uint32_t>(kRingPlaces));
@@ -89,10 +91,8 @@ TEST(QueuesTest, RepeatsAreSkipped) {
         }
     }
     const ExecutionResult whole = execute(workload, nullptr, false);
-    for (const QueueKind queue :
-         {QueueKind::waves, QueueKind::radix, QueueKind::lanes, QueueKind::calendar,
-          QueueKind::quaternary_heap, QueueKind::binary_heap}) {
-        ExecutionResult skipped = execute(workload, nullptr, true, queue);
+    for (const auto run : {play<Waves<RadixQueue>>, play<EventPerHop<RadixQueue>>}) {
+        ExecutionResult skipped = run(workload, nullptr, true);
         EXPECT_LT(skipped.played_events, whole.events / 5);
         skipped.played_events = whole.played_events;
         EXPECT_EQ(skipped, whole);

@@ -1,5 +1,5 @@
-// Roots come to their link one after the other, each as if it had waited there from the start: the same run as with
-// every transfer behind a join, which fires them all at once, one by one.
+// Roots reach their link one after the other, each as if it had waited there from the start. The
+// run equals that with every transfer behind a join, which fires them all at once, one by one.
 #include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/executor/executor.h"
+#include "sim/queue/event_queue.h"
+#include "sim/state/event_per_hop.h"
+#include "sim/state/waves.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
@@ -14,7 +18,8 @@ namespace {
 
 constexpr int kRing = 6;
 
-/// Many roots of several phases over one to three links both ways, some transfers after them.
+/// Many roots of several phases over one to three links
+/// in both directions, with transfers that follow them.
 std::vector<Send> random_roots(std::mt19937_64& random) {
     std::vector<Send> sends;
     for (std::uint32_t i = 0; i < 60; ++i) {
@@ -30,7 +35,7 @@ std::vector<Send> random_roots(std::mt19937_64& random) {
     return sends;
 }
 
-/// All that needed only the start follows a join that does.
+/// Transfers that needed only the start follow a join that needs it.
 std::vector<Send> behind_a_join(std::vector<Send> sends) {
     for (Send& send : sends) {
         for (std::uint32_t& before : send.after) {
@@ -54,7 +59,7 @@ Workload two_operations(const std::vector<Send>& sends, std::uint64_t seed) {
     for (LinkSpec& link : machine.links) {
         link.rate = BytesPerSecond(1e12 / static_cast<double>(1 + random() % 2));
     }
-    // They overlap, and places start at different times.
+    // Operations overlap, and places start at different times.
     Workload workload = workload_of(machine, {schedule, schedule},
                                     {operation(0), operation(1, {700}), work(40), operation(2)});
     workload.operations.push_back({.schedule = 0, .priority_class = 0});
@@ -76,14 +81,15 @@ TEST(RootRowsTest, AsIfAllWaitedFromTheStart) {
         const std::vector<Send> sends = random_roots(random);
         Workload in_rows = two_operations(sends, seed);
         Workload at_once = two_operations(behind_a_join(sends), seed);
-        for (const QueueKind queue : {QueueKind::waves, QueueKind::radix}) {
+        for (const auto run : {play<Waves<RadixQueue>>, play<EventPerHop<RadixQueue>>}) {
             Recorder rows;
             Recorder once;
-            ASSERT_EQ(execute(in_rows, &rows, true, queue), execute(at_once, &once, true, queue));
+            ASSERT_EQ(run(in_rows, &rows, true), run(at_once, &once, true));
             std::ranges::sort(rows.held);
             std::ranges::sort(once.held);
             ASSERT_EQ(rows.held, once.held);
-            // The observer hears of all that fire when they do; the join makes their numbers one more.
+            // The observer is notified of all transfers when
+            // they fire; the join shifts their numbers by one.
             for (Recorder::Seen& fired : rows.fired) {
                 ++fired.what;
             }

@@ -1,5 +1,4 @@
-// Rounds within an instant, tasks, and what does not depend on how places are numbered or how many
-// there are.
+// Rounds within an instant, tasks, and independence of the numbering and the number of places.
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
@@ -14,8 +13,8 @@ namespace {
 
 using Held = Recorder::Held;
 
-/// At 1000 the link of place 1 frees, and a message of an earlier phase arrives: both it and the one
-/// that has waited since 0 compete, and the earlier phase wins.
+/// At 1000 the link of place 1 becomes free and a message of an earlier phase arrives. It competes
+/// with the one that has waited since 0, and the earlier phase wins.
 TEST(RoundsTest, AllThatHappensAtAnInstantCompetes) {
     const std::vector<Send> sends{{.role = 0, .bytes = 900, .to_role = 1},
                                   {.role = 1, .bytes = 1000, .phase = 0, .to_role = 2},
@@ -30,8 +29,8 @@ TEST(RoundsTest, AllThatHappensAtAnInstantCompetes) {
                   {0, 0, 0, 900}, {2, 0, 0, 1000}, {2, 0, 1000, 1070}, {2, 0, 1070, 1120}}));
 }
 
-/// No bytes and no latency: the message arrives at once, but its successor belongs to the next round,
-/// when the link has been taken by a message of a later phase.
+/// Without bytes and latency the message arrives at once. Its successor still belongs to the next
+/// round, after a message of a later phase has taken the link.
 TEST(RoundsTest, WhatPicksCauseBelongsToTheNextRound) {
     const std::vector<Send> sends{{.role = 0, .bytes = 0, .to_role = 1},
                                   {.role = 1, .bytes = 50, .phase = 2, .to_role = 2},
@@ -54,8 +53,8 @@ TEST(RoundsTest, InfiniteRatesTakeNoTime) {
     EXPECT_EQ(result.links[0].carried().value(), 3e6);
 }
 
-/// A resource runs its tasks in program order, even when a later one could go: 0 ends at 10, 1 (another
-/// resource) at 100, 2 waits for it and ends at 105, 3 comes after 2 and ends at 106.
+/// A resource runs its tasks in program order, even if a later one could go: 0 ends at 10, 1
+/// (another resource) at 100, 2 waits for it and ends at 105, 3 comes after 2 and ends at 106.
 TEST(TasksTest, SerialResourcesKeepProgramOrder) {
     Recorder seen;
     const ExecutionResult result = execute(
@@ -69,7 +68,7 @@ TEST(TasksTest, SerialResourcesKeepProgramOrder) {
               (std::vector<Recorder::Seen>{{0, 0, 10}, {0, 1, 100}, {0, 2, 105}, {0, 3, 106}}));
 }
 
-/// Operations run beside work; a launch cost delays the start, and what depends on it waits.
+/// Operations run beside work. A launch cost delays the start, and dependent tasks wait.
 TEST(TasksTest, OperationsRunBesideWork) {
     Task gather = operation(0, {40});
     gather.after = {0};
@@ -84,12 +83,12 @@ TEST(TasksTest, OperationsRunBesideWork) {
 }
 
 TEST(TasksTest, ThatCanNeverRunAreADefect) {
-    // Waits for an arrival that nobody sends.
+    // The transfer waits for an arrival that is never sent.
     Schedule schedule = schedule_of({{.bytes = 1}}, 1, {0, 0});
     schedule.transfers[0].needs = 2;
     EXPECT_THROW(execute(workload_of(row_of(2, true, {0}), {schedule}, {operation(0)})),
                  std::logic_error);
-    // Depends on a later task, or on itself.
+    // The task depends on a later task, or on itself.
     EXPECT_THROW(execute(workload_of(row_of(1, false, {0}), {}, {work(1, 0, {1}), work(1)})),
                  std::logic_error);
     EXPECT_THROW(execute(workload_of(row_of(1, false, {0}), {}, {work(1, 0, {0})})),
@@ -107,7 +106,8 @@ TEST(TasksTest, TheClockDoesNotWrapAround) {
                  TimeOverflow);
 }
 
-/// Random sends on a ring, the same at every place: any later send may wait for any earlier one.
+/// Returns random sends on a ring, the same at every
+/// place: any later send may wait for any earlier one.
 std::vector<Send> random_sends(std::mt19937_64& random) {
     std::vector<Send> sends;
     const std::uint32_t count = 3 + static_cast<std::uint32_t>(random() % 8);
@@ -134,7 +134,8 @@ Machine random_ring(std::mt19937_64& random, int places) {
     return machine;
 }
 
-/// A ring of identical places has the same times however many there are: one place stands for all.
+/// A ring of identical places has the same times for
+/// any number of places: one place stands for all.
 TEST(InvarianceTest, NumberOfIdenticalPlaces) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -157,7 +158,7 @@ TEST(InvarianceTest, NumberOfIdenticalPlaces) {
     }
 }
 
-/// Unequal places (programs, rates, roles) keep their times when they are numbered anew.
+/// Unequal places (programs, rates, roles) keep their times when they are renumbered.
 TEST(InvarianceTest, NumberingOfPlaces) {
     constexpr int kPlaces = 7;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {

@@ -1,4 +1,4 @@
-// Where memories may have to be shared, of what links and work ask at most.
+// Memories that may have to be shared, from the largest demands of links and work.
 #include "sim/memory/at_risk.h"
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/mirror/fold_by_mirrors.h"
+#include "sim/folding/fold_by_mirrors.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::int64_t kOneAPs = 1'000'000'000'000;
 
-// In a ring of four, 0 and 2 send to 3, and 1 and 3 to 0, in different directions; each message reads twice. Place 0 reads 2 and
-// writes what two links bring, 1 each: 4 bytes a picosecond, as 3 does; 1 and 2 read 2. Seen from the other end it is the same, and folded both
-// links that lead to 0 are over one port. A rate just above 3 makes the messages 4/3 as long either way.
+// In a ring of four, 0 and 2 send to 3, and 1 and 3 to 0, in different directions; each message
+// reads twice. Place 0 reads 2 and writes 1 for each of two links: 4 bytes a picosecond, as 3 does;
+// 1 and 2 read 2. The mirror image is the same, and in the fold both links that lead to 0 use one
+// port. A rate just above 3 makes the messages 4/3 as long in both cases.
 TEST(AtRisk, CountsTheLinksThatLeadToAPlace) {
     Schedule schedule = schedule_of({{.role = 0, .distance = -1, .bytes = 900, .to_role = 3},
                                      {.role = 1, .distance = -1, .bytes = 900, .to_role = 0},
@@ -41,7 +42,8 @@ TEST(AtRisk, CountsTheLinksThatLeadToAPlace) {
     EXPECT_EQ(execute(workload).end, Time{1351});
 }
 
-// A message reads at one place and writes at the other, a byte a picosecond each, beside works of one and of a little more.
+// A message reads at one place and writes at the other, a byte a picosecond each, beside work of
+// one and of slightly more.
 TEST(AtRisk, TellsGraphsApart) {
     Schedule schedule = schedule_of({{.role = 0, .distance = 1, .bytes = 900, .to_role = 1},
                                      {.role = 1, .distance = 0, .to_role = 1}},
@@ -59,8 +61,8 @@ TEST(AtRisk, TellsGraphsApart) {
     EXPECT_TRUE(graphs_at_risk(workload).empty());
 }
 
-// Of each of four schedules one message reads or writes the memory of place 0, over a link of its own, a byte a picosecond: whichever is
-// the one too many counts.
+// One message of each of four schedules reads or writes the memory of place 0, over a separate
+// link, a byte a picosecond: whichever exceeds the rate counts.
 TEST(AtRisk, CountsEverySchedule) {
     const std::vector<Schedule> schedules{
         schedule_of({{.role = 0, .distance = 1, .bytes = 900, .to_role = 1}}, 4, {0, 1, 2, 3}),

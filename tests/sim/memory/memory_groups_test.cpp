@@ -1,4 +1,4 @@
-// Places whose memories are one, and the ways of their streams' links.
+// Groups of places whose memories act as one, and the routes of their streams.
 #include "sim/memory/memory_groups.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ protected:
         workload.graph_of_place = std::move(graph_of_place);
         return workload;
     }
-    /// By group: what begins there, and new ones.
+    /// Records the streams that begin, by group, and the new groups.
     void take() {
         begun_.clear();
         made_.clear();
@@ -66,13 +66,13 @@ TEST_F(MemoryGroupsTest, WhatBeginsAtAllBeginsOnce) {
     EXPECT_FALSE(groups_.any_begun());
 }
 
-// A demand more at place 2; nothing at place 1; at places 0 and 3 the same.
+// Place 2 has a further demand, place 1 none; places 0 and 3 have the same.
 TEST_F(MemoryGroupsTest, FallApartWhereSomethingElseBegins) {
     groups_.of(0).bound = 5;
     groups_.places_of(groups_.number_of(work_begins(7, 2))).push_back(0);
     groups_.places_of(groups_.number_of(work_begins(7, 3))).push_back(2);
     groups_.places_of(groups_.number_of(work_begins(7, 2))).push_back(3);
-    groups_.places_of(groups_.number_of(work_begins(7, 3))).push_back(5);  // which nobody need know
+    groups_.places_of(groups_.number_of(work_begins(7, 3))).push_back(5);  // ignored: not at risk
     take();
     EXPECT_EQ(places_with(0), (Places{0, 3}));
     EXPECT_EQ(places_with(1), (Places{1}));
@@ -85,14 +85,15 @@ TEST_F(MemoryGroupsTest, FallApartWhereSomethingElseBegins) {
     for (const std::uint32_t place : {0, 1, 2}) {
         EXPECT_EQ(groups_.of(place).bound, 5);
     }
-    // From then on each by itself.
+    // From then on each place is separate.
     groups_.places_of(groups_.number_of(work_begins(8, 2))).push_back(1);
     take();
     EXPECT_EQ(begun_[groups_.number_of(std::uint32_t{1})], (std::vector<std::uint32_t>{8}));
     EXPECT_TRUE(made_.empty());
 }
 
-// What a message reads and writes begins at sources that are listed once, and one place on.
+// Reads and writes of a message begin at sources that
+// are listed once; the writes begin one place on.
 TEST_F(MemoryGroupsTest, ListsLeadToOtherPlaces) {
     const std::vector<std::uint32_t> next{1, 2, 3, 4, 5, 0};
     const std::uint32_t read = groups_.number_of(work_begins(1, 2));
@@ -109,7 +110,7 @@ TEST_F(MemoryGroupsTest, ListsLeadToOtherPlaces) {
 TEST(StreamWaysTest, LeadBackFromTheDestination) {
     Machine machine = row_of(5, true, {1});
     ASSERT_TRUE(StreamWays::lead_back(machine));
-    // [shift][place]: one to the right, two to the right.
+    // Indexed [shift][place]: one to the right, two to the right.
     machine.shifts = {1, 2, 3, 4, 0, 2, 3, 4, 0, 1};
     StreamWays ways(machine);
     const std::uint32_t read = ways.number({.row = 10, .hop_shift = 0});

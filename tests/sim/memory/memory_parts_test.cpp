@@ -1,4 +1,4 @@
-// What memories keep of streams, links and messages, against plain maps.
+// Records that memories keep of streams, links and messages, against plain maps.
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/memory/few.h"
-#include "sim/memory/followed_links.h"
-#include "sim/memory/late_messages.h"
+#include "sim/memory/memories.h"
 #include "sim/memory/memory_group.h"
 
 namespace podsim::sim {
@@ -79,8 +77,8 @@ TEST(LateMessagesTest, AreThoseOfASet) {
     }
 }
 
-/// Each owner at a place has a slot of its own, for however many there is room made, and keeps what is in it; links find
-/// theirs whichever place they were at before.
+/// Each owner at a place has a fixed slot, of which any number can be added. Links find their slot
+/// whichever place they were at before.
 TEST(MemoryGroupTest, OwnersKeepTheirSlots) {
     MemoryGroup group(100, true);
     std::map<SharedServer::Key, std::size_t> expected;
@@ -99,7 +97,7 @@ TEST(MemoryGroupTest, OwnersKeepTheirSlots) {
         group.begin(slot, {.owner = owner, .demand = demand, .end = Time{i}});
         ASSERT_EQ(group.bound, bound);
     }
-    // Those that began last have not ended: what others asked for is no more.
+    // Only the demands of the streams that began last remain, as the others have ended.
     std::int64_t left = 0;
     for (const MemoryGroup::Load& load : group.loads) {
         left += load.end > Time{2990} ? load.demand : 0;

@@ -50,8 +50,9 @@ TEST(SharedServerTest, LevelsWhatDoesNotFit) {
     EXPECT_EQ(share_of(server, {0, 3}), 45);
 }
 
-/// R = 100, work 90, three messages of 30: half each, 16 of 50 for each message. A fourth that is urgent has its 30 first,
-/// and leaves 6 each. Work of 40, less than half, has it whole and leaves them 10 each.
+/// R = 100, work 90, three messages of 30: both kinds get half, each message 16 of 50. A fourth,
+/// urgent message gets its 30 first and leaves 6 each. Work of 40, less than half, gets its demand
+/// and leaves them 10 each.
 TEST(SharedServerTest, WorkHasHalfAndUrgentMessagesGoFirst) {
     using Kind = SharedServer::Kind;
     for (const std::int64_t work : {90, 40}) {
@@ -69,7 +70,7 @@ TEST(SharedServerTest, WorkHasHalfAndUrgentMessagesGoFirst) {
     }
 }
 
-/// Messages that ask for less than half leave the rest to work.
+/// Messages with demands below half leave the rest to work.
 TEST(SharedServerTest, WorkHasWhatMessagesLeave) {
     SharedServer server(100);
     server.begin({0, 1}, 90, Time{10}, Time{0}, SharedServer::Kind::work);
@@ -80,7 +81,8 @@ TEST(SharedServerTest, WorkHasWhatMessagesLeave) {
     EXPECT_EQ(share_of(server, {2, 1}), 10);
 }
 
-/// A: 80 for 10 ps, B: 40 for 30 ps, R = 100, so L = 60: A has 60, B its 40. A's 800 end at ceil(800 / 60) = 14.
+/// A: 80 for 10 ps, B: 40 for 30 ps, R = 100, so L = 60: A
+/// has 60, B its 40. A's 800 end at ceil(800 / 60) = 14.
 TEST(SharedServerTest, EndsLateByWhatItWasShortOf) {
     SharedServer server(100);
     server.begin({0, 1}, 80, Time{10}, Time{0});
@@ -92,7 +94,8 @@ TEST(SharedServerTest, EndsLateByWhatItWasShortOf) {
     EXPECT_FALSE(server.unfinished({0, 1}, Time{14}));
 }
 
-/// Both ask for all: 50 each until B ends. A has 1000 - 50 x 8 = 600 left at 8 and ends at 8 + 6.
+/// Both demand the full rate and get 50 each until B ends.
+/// A has 1000 - 50 x 8 = 600 left at 8 and ends at 8 + 6.
 TEST(SharedServerTest, SpeedsUpWhenAnotherEnds) {
     SharedServer server(100);
     server.begin({0, 1}, 100, Time{10}, Time{0});
@@ -105,7 +108,7 @@ TEST(SharedServerTest, SpeedsUpWhenAnotherEnds) {
     EXPECT_TRUE(server.empty());
 }
 
-/// What streams ask for together is known without a look at them until one ends.
+/// The total demand is cached until a stream ends.
 TEST(SharedServerTest, KnowsWhatIsAskedOfIt) {
     SharedServer server(100);
     EXPECT_EQ(server.asked(), 0);
@@ -120,7 +123,7 @@ TEST(SharedServerTest, KnowsWhatIsAskedOfIt) {
     EXPECT_EQ(server.asked(), 40);
 }
 
-/// Streams that are alike count as so many: their shares, ends and what is asked are those of as many single ones.
+/// Alike streams taken together have the shares, ends and total demand of as many single ones.
 TEST(SharedServerTest, TakesStreamsThatAreAlikeTogether) {
     std::mt19937_64 random(3);
     for (int round = 0; round < 300; ++round) {
@@ -153,7 +156,7 @@ TEST(SharedServerTest, TakesStreamsThatAreAlikeTogether) {
     }
 }
 
-/// What repeats is moved: ends a time later, under other numbers.
+/// Skipping repeats moves a stream: it ends later, under another number.
 TEST(SharedServerTest, IsMoved) {
     SharedServer server(100);
     server.begin({0, 1}, 100, Time{10}, Time{5});
@@ -162,8 +165,8 @@ TEST(SharedServerTest, IsMoved) {
     EXPECT_EQ(ended(server, Time{115}), (std::vector<Key>{{0, 5}}));
 }
 
-/// Equal demands have equal shares, all shares fit, none exceeds its demand, less than a unit a stream is left unused,
-/// and the order in which streams begin decides nothing.
+/// Equal demands have equal shares, all shares fit, and none exceeds its demand. Less than a unit a
+/// stream is left unused, and the order in which streams begin does not matter.
 TEST(SharedServerTest, IsFairWhateverTheOrder) {
     std::mt19937_64 random(7);
     for (int round = 0; round < 300; ++round) {

@@ -1,4 +1,4 @@
-// The total order of pending events, of every implementation: by time, then in the order pushed.
+// The total order of pending events: by time, then in the order pushed.
 #include "sim/queue/event_queue.h"
 
 #include <algorithm>
@@ -10,14 +10,8 @@
 namespace podsim::sim {
 namespace {
 
-template <class Queue>
-class EventQueueTest : public testing::Test {};
-
-using Queues = testing::Types<RadixQueue, LaneQueue, CalendarQueue, QuaternaryQueue, BinaryQueue>;
-TYPED_TEST_SUITE(EventQueueTest, Queues);
-
-/// What the queues must do, with no cleverness: a list in push order, searched for the first of the
-/// earliest time.
+/// The reference for the queues: a list in push order,
+/// searched for the first event of the earliest time.
 class ReferenceQueue {
 public:
     [[nodiscard]] std::size_t size() const { return events_.size(); }
@@ -56,8 +50,8 @@ private:
     Time last_;
 };
 
-TYPED_TEST(EventQueueTest, ByTimeThenInTheOrderPushed) {
-    TypeParam queue;
+TEST(EventQueueTest, ByTimeThenInTheOrderPushed) {
+    EventQueue queue;
     EXPECT_TRUE(queue.empty());
     queue.push({Time{5}, 1});
     queue.push({Time{3}, 2});
@@ -71,9 +65,9 @@ TYPED_TEST(EventQueueTest, ByTimeThenInTheOrderPushed) {
     EXPECT_EQ(popped, (std::vector<Event>{{Time{3}, 2}, {Time{3}, 4}, {Time{5}, 1}, {Time{5}, 0}}));
 }
 
-/// A push at the time last popped belongs to the instant, behind what is there.
-TYPED_TEST(EventQueueTest, AnInstantGoesOn) {
-    TypeParam queue;
+/// A push at the time last popped belongs to the current instant, behind the events there.
+TEST(EventQueueTest, AnInstantGoesOn) {
+    EventQueue queue;
     queue.push({Time{7}, 1});
     queue.push({Time{1000}, 2});
     queue.push({Time{7}, 3});
@@ -89,8 +83,8 @@ TYPED_TEST(EventQueueTest, AnInstantGoesOn) {
     EXPECT_EQ(queue.pop(), (Event{Time{1000}, 2}));
 }
 
-TYPED_TEST(EventQueueTest, ToTheEndOfTime) {
-    TypeParam queue;
+TEST(EventQueueTest, ToTheEndOfTime) {
+    EventQueue queue;
     queue.push({Time::max(), 1});
     queue.push({Time{0}, 2});
     queue.push({Time::max(), 3});
@@ -102,7 +96,8 @@ TYPED_TEST(EventQueueTest, ToTheEndOfTime) {
     EXPECT_TRUE(queue.empty());
 }
 
-/// The next delay: few distinct ones, many, ties at the same instant, and steps over every power of two.
+/// Returns the next delay: few distinct ones, many, ties
+/// at the same instant, and steps over every power of two.
 std::int64_t random_delay(std::mt19937_64& random, std::uint64_t seed) {
     switch (seed % 4) {
         case 0:
@@ -116,11 +111,11 @@ std::int64_t random_delay(std::mt19937_64& random, std::uint64_t seed) {
     }
 }
 
-TYPED_TEST(EventQueueTest, RandomTurnsPopTheSameSequence) {
+TEST(EventQueueTest, RandomTurnsPopTheSameSequence) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937_64 random(seed);
-        TypeParam queue;
+        EventQueue queue;
         ReferenceQueue reference;
         std::vector<Event> instant;
         std::vector<Event> expected;
@@ -158,12 +153,12 @@ TYPED_TEST(EventQueueTest, RandomTurnsPopTheSameSequence) {
     }
 }
 
-/// Growing to thousands, staying, shrinking to nothing, with times that become dense, sparse and dense again and
-/// thousands of ties: what makes a calendar change its buckets and days. Compared with a list that is sorted whole.
-TYPED_TEST(EventQueueTest, ThousandsComeAndGo) {
+/// The queue grows to thousands, stays and shrinks to nothing, with times that become dense, sparse
+/// and dense again and thousands of ties. A fully sorted list is the reference.
+TEST(EventQueueTest, ThousandsComeAndGo) {
     constexpr std::uint64_t kMost = 6000;
     std::mt19937_64 random(2024);
-    TypeParam queue;
+    EventQueue queue;
     std::vector<Event> pushed;
     std::vector<Event> popped;
     const auto push = [&](std::int64_t delay) {
@@ -184,7 +179,7 @@ TYPED_TEST(EventQueueTest, ThousandsComeAndGo) {
             pop();
             push(delay());
         }
-        // The last to come, after days and years without events.
+        // The last event comes after days and years without events.
         push(std::int64_t{1} << 55);
         for (std::uint64_t i = spread == 3 ? 50 : 0; i < kMost + 1; ++i) {
             pop();

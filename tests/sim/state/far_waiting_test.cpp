@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kPriority = 3;
 
-/// Of one priority; `what` orders those of one instant.
+/// Returns a waiting message of one fixed priority; `what` orders those of one instant.
 Waiting waiting(std::uint64_t instant, std::uint32_t what) {
     return {.order = kPriority << Waiting::kInstantBits | instant, .what = what, .source = 0};
 }
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> first(std::uint32_t count) {
     return numbers;
 }
 
-// At either end without looking at the others: two comparisons each, at the most.
+// A message at either end is added without a search: two comparisons each, at most.
 TEST(FarWaiting, TakesWhatComesInOrderAndInReverse) {
     constexpr std::uint32_t kMany = 10'000;
     Line up;
@@ -71,7 +71,7 @@ TEST(FarWaiting, SortsWhatComesInAnyOrder) {
     }
 }
 
-// Taken and added in turns, before the first and behind the last.
+// Messages are taken and added alternately, before the first and behind the last.
 TEST(FarWaiting, GrowsAtBothEndsWhileItIsTaken) {
     Line line;
     for (std::uint32_t i = 0; i < 40; ++i) {
@@ -98,7 +98,8 @@ TEST(FarWaiting, GrowsAtBothEndsWhileItIsTaken) {
     }
 }
 
-// The widest of each field, in a chunk's every place; renumbered, as what repeats is skipped.
+// The widest value of each field, at every position of a
+// chunk, is kept and renumbered, as when repeats are skipped.
 TEST(FarWaiting, KeepsAndRenumbersEveryField) {
     constexpr std::uint64_t kLastInstant = (std::uint64_t{1} << Waiting::kInstantBits) - 1;
     constexpr std::uint32_t kLastSource = (std::uint32_t{1} << Waiting::kSourceBits) - 1;
@@ -114,8 +115,8 @@ TEST(FarWaiting, KeepsAndRenumbersEveryField) {
         moved.what -= kCount;
     });
     line.add({.order = (kPriority + 1) << Waiting::kInstantBits, .what = 0, .source = 0});
-    EXPECT_EQ(line.far.take_first(line.chunks).what,
-              0U);  // of the renumbered priority, the earliest
+    // The earliest message of the renumbered priority.
+    EXPECT_EQ(line.far.take_first(line.chunks).what, 0U);
     for (std::uint32_t i = 0; i < kCount; ++i) {
         const Waiting taken = line.far.take_first(line.chunks);
         EXPECT_EQ(taken.priority(), kPriority + 1);

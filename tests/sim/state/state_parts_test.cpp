@@ -1,4 +1,4 @@
-// The parts of a run's state, each alone.
+// The components of a run's state, each alone.
 #include <algorithm>
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -7,17 +7,16 @@
 
 #include "sim/state/event_codec.h"
 #include "sim/state/message_pool.h"
-#include "sim/state/priorities.h"
 #include "sim/state/run_state.h"
-#include "sim/state/task_order.h"
-#include "sim/tables/transfer_table.h"
+#include "sim/state/transfer_table.h"
 #include "tests/sim/kernel_support.h"
 
 namespace podsim::sim {
 namespace {
 
 TEST(EventCodecTest, FieldsComeBack) {
-    // 5 operations, 1000 places, 257 transfers, 70,000 tasks: 3 + 9 + 10 bits lie below the number.
+    // With 5 operations, 1000 places, 257 transfers and
+    // 70,000 tasks, 3 + 9 + 10 bits lie below the number.
     const EventCodec codec(5, 1000, 257, 70'000);
     EXPECT_EQ(codec.place_shift(), 3U + 9);
     EXPECT_EQ(EventCodec::number_shift(), 3U);
@@ -34,7 +33,7 @@ TEST(EventCodecTest, FieldsComeBack) {
 }
 
 TEST(EventCodecTest, SixtyThreeBitsMustHoldAll) {
-    // 20 bits each of transfers, places and operations lie in 63.
+    // 20 bits each for transfers, places and operations fit in 63.
     EXPECT_NO_THROW(EventCodec(1 << 20, 1 << 20, 1 << 20, 1));
     EXPECT_NO_THROW(EventCodec(1, 1 << 20, 1 << 20, 1 << 20));
     EXPECT_THROW(EventCodec((1 << 20) + 1, 1 << 20, 1 << 20, 1), std::logic_error);
@@ -63,7 +62,8 @@ TEST(MessagesTest, NumbersAreUsedAgain) {
     EXPECT_EQ(messages.add({.tail_arrival = {}, .transfer = 10}), 4U);
 }
 
-/// Work follows the work before it on its resource, and what it names; operations follow what they name.
+/// Work follows the previous work on its resource, and its
+/// named predecessors; operations follow only the latter.
 TEST(TaskOrderTest, CountsNeeds) {
     Workload workload =
         workload_of(row_of(2, true, {0}), {},
@@ -81,7 +81,8 @@ TEST(TaskOrderTest, CountsNeeds) {
     EXPECT_EQ(order.first_task, (std::vector<std::uint32_t>{0, 1, 6}));
 }
 
-/// Classes first, then operations in program order, then phases; phases are counted from the schedule's first.
+/// Classes come first, then operations in program order, then
+/// phases; phases are counted from the schedule's first.
 TEST(PrioritiesTest, NumberClassOperationPhase) {
     const Schedule three =
         schedule_of({{.bytes = 1, .phase = 7}, {.bytes = 1, .phase = 9}}, 1, {0, 0});
@@ -97,7 +98,7 @@ TEST(PrioritiesTest, NumberClassOperationPhase) {
     EXPECT_EQ(priorities.operation_of, (std::vector<std::uint32_t>{1, 2, 2, 2, 0, 0, 0, 3}));
 }
 
-/// Within a class what is needed sooner goes first, whatever its number.
+/// Within a class the operation needed sooner goes first, whatever its number.
 TEST(PrioritiesTest, WhatIsNeededSoonerGoesFirst) {
     const Schedule one = schedule_of({{.bytes = 1}}, 1, {0, 0});
     const std::vector<TransferTable> tables{TransferTable(one, RolesOfPlaces(one.role_of_place))};
@@ -110,7 +111,7 @@ TEST(PrioritiesTest, WhatIsNeededSoonerGoesFirst) {
     EXPECT_EQ(priorities.operation_of, (std::vector<std::uint32_t>{2, 1, 0, 3}));
 }
 
-/// Later hops may have later phases: room for them is kept.
+/// Later hops may have later phases, for which numbers are reserved.
 TEST(PrioritiesTest, LaterHopsHaveTheirPhases) {
     Schedule schedule = schedule_of({{.distance = 3, .bytes = 1}}, 1, {0, 0});
     schedule.transfers[0].phase_per_hop = 2;
@@ -119,7 +120,7 @@ TEST(PrioritiesTest, LaterHopsHaveTheirPhases) {
     EXPECT_EQ(table.hops_of_role, (std::vector<std::uint64_t>{3}));
 }
 
-/// Servers lie port by port; the machine's links place by place.
+/// Servers are ordered port by port; the machine's links place by place.
 TEST(RunStateTest, ServersAndLinks) {
     Machine machine = row_of(3, true, {0});
     machine.links[machine.link(2, 1)].rate = BytesPerSecond(5);
@@ -129,14 +130,14 @@ TEST(RunStateTest, ServersAndLinks) {
     EXPECT_EQ(state.server_of(1, 0), 1U);
     EXPECT_EQ(state.link_of(5), 5U);
     EXPECT_EQ(state.link_of(1), 2U);
-    EXPECT_EQ(state.link_of(3 + 6), 1U);  // of a further set
+    EXPECT_EQ(state.link_of(3 + 6), 1U);  // in a further set
     EXPECT_EQ(state.link_classes.size(), 2U);
     EXPECT_EQ(state.servers.link_class(5), 1U);
     EXPECT_EQ(state.servers.link_class(4), 0U);
     EXPECT_EQ(state.servers.port(4), 1U);
 }
 
-/// Three places of a task and a use of each of two placements: 2 and 1 hops by role.
+/// Three places run a task, and two of them use a placement: 2 and 1 hops by role.
 TEST(RunStateTest, CountsTheEventsOfARun) {
     Workload workload;
     workload.machine = row_of(3, true, {0});

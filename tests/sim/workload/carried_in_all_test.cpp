@@ -1,4 +1,4 @@
-// What links are said to carry, against what they have carried at the end of a run.
+// Predicted bytes of links against the bytes that they have carried at the end of a run.
 #include "sim/workload/carried_in_all.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::int64_t sum_of(const std::vector<std::int64_t>& carried) {
     return std::accumulate(carried.begin(), carried.end(), std::int64_t{0});
 }
 
-/// Every place a role of its own, with sends of fractions of bytes.
+/// Returns a schedule in which every place has its own role, with sends of fractions of bytes.
 Schedule random_schedule(std::uint32_t places, bool ring, std::mt19937_64& random) {
     std::vector<Send> sends;
     for (std::uint32_t i = 0; i < 2 * places; ++i) {
@@ -33,14 +33,15 @@ Schedule random_schedule(std::uint32_t places, bool ring, std::mt19937_64& rando
     return schedule_of(sends, places, roles);
 }
 
-// Operations that share schedules, one of which at some places alone: to the unit, link by link.
+// Operations share schedules, and one of them takes part at
+// two places only: the bytes agree to the unit, link by link.
 TEST(CarriedInAll, IsWhatARunHasCarriedInTheEnd) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const std::uint32_t places = 4 + static_cast<std::uint32_t>(random() % 5);
         const bool ring = random() % 2 == 0;
-        // Of the third schedule places 0 and 1 send to each other.
+        // In the third schedule places 0 and 1 send to each other.
         const Schedule pair =
             schedule_of({{.role = 0, .distance = 1, .bytes = 10.3, .to_role = 1},
                          {.role = 1, .distance = -1, .bytes = 20.6, .to_role = 0}},
@@ -55,7 +56,7 @@ TEST(CarriedInAll, IsWhatARunHasCarriedInTheEnd) {
         placed[1] = 1;
         workload.placements = {placed};
         workload.graphs.push_back(workload.graphs.front());
-        workload.graphs.back().tasks.pop_back();  // of those that take no part in it
+        workload.graphs.back().tasks.pop_back();  // for places without the pair
         for (std::size_t place = 2; place < places; ++place) {
             workload.graph_of_place[place] = 1;
         }

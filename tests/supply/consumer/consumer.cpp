@@ -1,8 +1,9 @@
-// What a user of the libraries does: a collective and a step. Prints the collective's picoseconds and the step's.
+// What a user of the libraries does: a collective and a step. Prints the collective's picoseconds
+// and the step's.
 #include <iostream>
 
-#include "scenarios/load/load.h"
-#include "scenarios/simulate/simulate.h"
+#include "scenarios/src/scenario/load.h"
+#include "scenarios/src/simulate/simulate.h"
 
 int main(int count, char** arguments) {
     using namespace podsim;

@@ -47,7 +47,7 @@ TEST(Catalogue, HoldsTheGenerationsOldestFirst) {
     EXPECT_EQ(names, (std::vector<std::string>{"v2", "v3", "v4p", "v5p", "v5e", "v6e", "tpu7x"}));
 }
 
-// A source names a public document, or says that the value is an assumption or a definition.
+// A source names a public document, or states that the value is an assumption or a definition.
 TEST(Catalogue, EveryFieldNamesItsSource) {
     const std::vector<std::string> starts{"How to Scale Your Model, section 2",
                                           "How to Scale Your Model, section 9",
@@ -75,7 +75,7 @@ TEST(Catalogue, RedundantFieldsAgree) {
     for (const ChipSpec& chip : chip_catalogue()) {
         SCOPED_TRACE(chip.name);
         EXPECT_EQ(chip.ici_both_ways_book.value, chip.ici_one_way_book.value * 2);
-        // A torus of d dimensions has one link each way along each axis.
+        // A torus of d dimensions has one link in each direction along each axis.
         EXPECT_EQ(chip.ici_links.value, 2 * chip.torus_dimensions.value);
         for (const Point& box : {chip.host_shape.value, chip.pod_shape.value}) {
             for (int axis = 0; axis < kAxes; ++axis) {
@@ -101,8 +101,8 @@ TEST(Catalogue, RedundantFieldsAgree) {
         // fp8 runs twice as fast as bf16 on tpu7x, as fast since v5p; v2 to v4p have none.
         const int fp8 = chip.name == "tpu7x" ? 2 : older || chip.name == "v2" ? 0 : 1;
         EXPECT_EQ(chip.fp8_flops.value, chip.bf16_flops.value * fp8);
-        // The nearer the memory, the faster: HBM > ICI link > PCIe; a host's NIC is no faster than
-        // its PCIe links.
+        // Memory that is nearer is faster: HBM > ICI link >
+        // PCIe; a host's NIC is no faster than its PCIe links.
         EXPECT_GT(chip.hbm_bandwidth.value, chip.ici_both_ways_book.value);
         EXPECT_GT(chip.ici_one_way_book.value, chip.pcie_one_way.value);
         EXPECT_LE(chip.dcn_per_host.value,
@@ -116,17 +116,19 @@ TEST(Catalogue, RedundantFieldsAgree) {
     }
 }
 
-// TensorCores x MXUs x dimension^2 x 2 FLOPs x rows a cycle x clock gives the peak within 0.3 % where the documents are
-// consistent (v2's is rounded to two digits; v3: the paper's 123 TFLOP/s, the book has 140). Up to v4p a row a cycle, since then by the cycles
-// from one tile of rows to the next (XLA @acb91cb, xla/benchmarks/core/platform_info.py, matmul_cadence_cycles_by_dtype); a tile has
-// 8 x 32 bits / those of an element: 16 rows of bf16, 32 of int8 and fp8. The peak of tpu7x is that of its fastest state.
+// TensorCores x MXUs x dimension^2 x 2 FLOPs x rows a cycle x clock gives the peak within 0.3 % if
+// the documents are consistent (v2's is rounded to two digits; v3: the paper's 123 TFLOP/s, the
+// book has 140). Up to v4p it is a row a cycle. Later chips count the cycles from one tile of rows
+// to the next (XLA @acb91cb, xla/benchmarks/core/platform_info.py, matmul_cadence_cycles_by_dtype).
+// A tile has 8 x 32 bits / the bits of an element: 16 rows of bf16, 32 of int8 and fp8. The peak of
+// tpu7x is that of its fastest state.
 TEST(Catalogue, PeakRatesFollowFromTheSystolicArrays) {
     struct Row {
         std::string chip;
         int arrays;
         double clock;
         double bf16_cycles;
-        double int8_cycles;  ///< 0: it has none, or they are not published
+        double int8_cycles;  ///< 0: none or unpublished
         double fp8_cycles;
     };
     const std::vector<Row> rows{{"v2", 2, 0.7e9, 16, 0, 0},     {"v4p", 8, 1.05e9, 16, 0, 0},
@@ -144,14 +146,15 @@ TEST(Catalogue, PeakRatesFollowFromTheSystolicArrays) {
         if (row.fp8_cycles > 0) {
             EXPECT_NEAR(chip.fp8_flops.value.value() / (one_row * 32 / row.fp8_cycles), 1, 0.003);
         }
-        if (const auto clocks = core_clocks(row.chip)) {
-            EXPECT_EQ(std::ranges::max(clocks->ghz) * 1e9, row.clock);
+        if (!chip.clock_ghz.value.empty()) {
+            EXPECT_EQ(std::ranges::max(chip.clock_ghz.value) * 1e9, row.clock);
         }
     }
 }
 
-// Cores x ALUs of a core x clock. The paper gives 128 lanes x 16 ALUs for v4p, the reference text (8, 128) x 4
-// for the fifth generation and about 7 TFLOP/s for a core of v5p; those of v2, v3, v6e and tpu7x are assumptions of the catalogue.
+// The vector rate is cores x ALUs of a core x clock. The paper gives 128 lanes x 16 ALUs for v4p,
+// the reference text (8, 128) x 4 for the fifth generation and about 7 TFLOP/s for a core of v5p;
+// those of v2, v3, v6e and tpu7x are assumptions of the catalogue.
 TEST(Catalogue, VectorRatesFollowFromTheAlus) {
     struct Row {
         int cores;
@@ -168,8 +171,8 @@ TEST(Catalogue, VectorRatesFollowFromTheAlus) {
         const Row& row = rows.at(chip.name);
         EXPECT_EQ(chip.cores.value, row.cores);
         EXPECT_EQ(chip.vpu_flops.value.value(), row.cores * row.alus * row.clock);
-        if (const auto clocks = core_clocks(chip.name)) {
-            EXPECT_EQ(clocks->usual_ghz() * 1e9, row.clock);
+        if (!chip.clock_ghz.value.empty()) {
+            EXPECT_EQ(usual_ghz(chip) * 1e9, row.clock);
         }
         EXPECT_EQ(chip.vpu_flops.source.find("not published"), std::string::npos);
         const bool cited = chip.name == "v4p" || chip.name == "v5p" || chip.name == "v5e";
@@ -181,12 +184,12 @@ TEST(Catalogue, VectorRatesFollowFromTheAlus) {
     EXPECT_NEAR(v5p.vpu_flops.value.value() / v5p.cores.value / 7e12, 1, 0.03);
 }
 
-// Ratios that the reference text states or uses, one per line.
+// Ratios that the reference text states or uses, one a line.
 TEST(Catalogue, ReproducesTheRatiosOfTheReferenceText) {
     const ChipSpec& v5p = find_chip("v5p");
-    // "2550": FLOP/s over bidirectional ICI bytes/s, 4.59e14 / 1.8e11.
+    // "2550" is FLOP/s over bidirectional ICI bytes/s, 4.59e14 / 1.8e11.
     EXPECT_DOUBLE_EQ(v5p.bf16_flops.value.value() / v5p.ici_both_ways_book.value.value(), 2550);
-    // The pod of 16 x 20 x 28 chips.
+    // The pod has 16 x 20 x 28 chips.
     EXPECT_EQ(v5p.pod_shape.value[0] * v5p.pod_shape.value[1] * v5p.pod_shape.value[2], 8960);
     // v6e and tpu7x have arrays of 256.
     for (const ChipSpec& chip : chip_catalogue()) {
@@ -207,8 +210,9 @@ TEST(Catalogue, ReproducesTheRatiosOfTheReferenceText) {
     EXPECT_EQ(find_chip("v3").ici_one_way_vendor.value.value(), 70e9);
 }
 
-// A chip of two chiplets is one chip: both cores' rates (1153.5 bf16 TFLOP/s each), both halves of the HBM, in GiB as the vendor has
-// it; MaxText's tpu7x-128, 128 devices, is the cube of 64 chips, and tpu7x-18432 the pod.
+// A chip of two chiplets is one chip: both cores' rates (1153.5 bf16 TFLOP/s each), both halves of
+// the HBM, in GiB as the vendor has it. MaxText's tpu7x-128, 128 devices, is the cube of 64 chips,
+// and tpu7x-18432 the pod.
 TEST(Catalogue, ATpu7xChipHasTheRatesOfBothItsCores) {
     const ChipSpec& chip = find_chip("tpu7x");
     EXPECT_EQ(chip.cores.value, 2);
@@ -230,7 +234,8 @@ TEST(Catalogue, ATpu7xChipHasTheRatesOfBothItsCores) {
               "16x24x24");
 }
 
-// Two cores on 4 nearest neighbours; the pod of v2-512 is a torus of 256 chips, as v3's of 1024 is.
+// A v2 chip has two cores and 4 nearest neighbours; the pod
+// of v2-512 is a torus of 256 chips, as v3's of 1024 is.
 TEST(Catalogue, AV2PodIsATorusOf256Chips) {
     const ChipSpec& chip = find_chip("v2");
     EXPECT_EQ(make_slice(chip, {16, 16, 1}, false).wrapped, (std::array{true, true, false}));
@@ -245,7 +250,7 @@ TEST(Catalogue, AnUnknownChipNamesTheNearest) {
         "unknown chip 'v4pp'; did you mean 'v4p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
     EXPECT_EQ(error_of([] { find_chip("V5P"); }),
               "unknown chip 'V5P'; did you mean 'v5p'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");
-    // Nearer by its letters is v2; the number is that of another.
+    // v2 is nearer by its letters, but the number belongs to another chip.
     EXPECT_EQ(
         error_of([] { find_chip("v7"); }),
         "unknown chip 'v7'; did you mean 'tpu7x'? allowed: v2, v3, v4p, v5p, v5e, v6e, tpu7x");

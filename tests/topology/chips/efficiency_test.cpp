@@ -15,7 +15,7 @@ TEST(Efficiency, IdealIsAllOnesWithoutOverheads) {
                               factor.name == "straggler" || factor.name == "kernel_s" ||
                               factor.name == "sequence_s" || factor.name == "host_s" ||
                               factor.name == "grid_step_s";
-        // Without shares of their own they have those of other matmuls and of attention forward.
+        // Without their own fractions they use those of other matmuls and of attention forward.
         const bool none = factor.name == "mxu_grouped" || factor.name == "attention_backward";
         EXPECT_EQ(ideal.*(factor.value), overhead || none ? 0 : 1) << factor.name;
     }
@@ -36,7 +36,7 @@ TEST(Efficiency, MeasuredChipsHaveFactorsInTheirRangeEachWithASource) {
             const bool as_ideal = (*efficiency).*(factor.value) == Efficiency{}.*(factor.value);
             const bool has_source =
                 efficiency_source(chip.name, factor.name) != "not measured: as in profile ideal";
-            // Of 8 bits v4p's rate is that of bf16, and v5p's steps are at the limit.
+            // In 8 bits v4p has the rate of bf16, and v5p's steps are at the limit.
             EXPECT_TRUE(has_source != as_ideal || (has_source && factor.name == "mxu_8bit"))
                 << chip.name << ' ' << factor.name;
         }

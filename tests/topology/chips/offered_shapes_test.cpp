@@ -39,7 +39,7 @@ TEST(Shape, RejectsEverythingElse) {
     EXPECT_EQ(error("1024x1025"), "shape '1024x1025' has more than 2^20 chips" + remedy);
 }
 
-// As the Cloud writes shapes of which there are two kinds.
+// The Cloud writes so the shapes of which there are two kinds.
 TEST(Shape, ATwistIsASettingOfItsOwn) {
     const auto error = [](const char* text) { return error_of([&] { parse_shape(text); }); };
     EXPECT_EQ(error("4x4x8_twisted"),
@@ -117,7 +117,8 @@ ChipSpec with_pod(const char* chip, Wraparound wraparound, const Point& pod) {
     return spec;
 }
 
-// The pod bounds the lengths with its axes in any order; of cubes of 4 only the number of chips.
+// The pod bounds the lengths with its axes in any order;
+// for cubes of 4 it bounds only the number of chips.
 TEST(Slice, FitsThePod) {
     const auto error = [](const ChipSpec& chip, const Point& shape) {
         return error_of([&] { make_slice(chip, shape, false); });
@@ -168,8 +169,8 @@ TEST(Slice, TwistedShiftsAsPublished) {
     EXPECT_EQ(k2k2k.wrap_shift, (std::array{Point{0, 8, 8}, Point{}, Point{}}));
 }
 
-// The nearest shape by lengths has the least product of length ratios, the other one the least
-// difference in chips.
+// The nearest shape by lengths has the smallest product of length ratios, the other one the
+// smallest difference in chips.
 TEST(Slice, MessagesNameTheRuleAndTheNearestShape) {
     const std::string v5p_rule =
         "; v5p offers lengths that are all multiples of 4, up to 8960 chips, or boxes of lengths "
@@ -178,7 +179,7 @@ TEST(Slice, MessagesNameTheRuleAndTheNearestShape) {
     // 12 is nearer to 10 than 8 (12/10 < 10/8); 8 * 8 * 16 = 1024 is nearest to 1000 chips.
     EXPECT_EQ(slice_error("v5p", "10x10x10"), "v5p does not offer a slice 10x10x10" + v5p_rule +
                                                   "12x12x12 by lengths, 8x8x16 by number of chips");
-    // Too large: the pod is nearest in both ways.
+    // For a shape that is too large the pod is nearest in both measures.
     EXPECT_EQ(slice_error("v5p", "32x32x32"),
               "v5p does not offer a slice 32x32x32" + v5p_rule + "16x20x28");
     const std::string v4p_rule =
@@ -239,7 +240,7 @@ TEST(Slice, MessagesForTwistedSlices) {
                   "8960 chips; nearest: 8x8x16 by lengths, 8x16x16 by number of chips");
 }
 
-// What is suggested is offered: no message sends the user from one error to the next.
+// A suggested shape is offered: no message sends the user from one error to the next.
 TEST(Slice, SuggestedShapesAreOffered) {
     constexpr std::uint64_t kSeed = 99;
     Random random(kSeed);

@@ -29,7 +29,7 @@ TEST(SliceNames, ChipsHaveTheNamesThatPeopleUse) {
     }
 }
 
-/// Rows of the table of xpk (slice_names.h has its place): a name, chips, the shape.
+/// Rows of xpk's table (slice_names.h names the source): a name, chips, the shape.
 TEST(SliceNames, AreTheCloudsShapes) {
     struct Row {
         const char* name;
@@ -72,7 +72,7 @@ TEST(SliceNames, AreTheCloudsShapes) {
     }
 }
 
-// Every name means a shape that its generation offers.
+// Every name denotes a shape that its generation offers.
 TEST(SliceNames, AreOffered) {
     int named = 0;
     for (const ChipSpec& chip : chip_catalogue()) {
@@ -95,7 +95,7 @@ TEST(SliceNames, Errors) {
     EXPECT_EQ(refusal("v5p-100"),
               "no slice is called v5p-100: 100 is no number of cores (two a chip) that v5p offers; "
               "nearest: v5p-128 (4x4x4), or write a shape such as 16x20x28");
-    // The shape that the name has.
+    // The message names the shape of the nearest name.
     EXPECT_EQ(refusal("v5p-513"),
               "no slice is called v5p-513: 513 is no number of cores (two a chip) that v5p offers; "
               "nearest: v5p-512 (4x8x8), or write a shape such as 16x20x28");
@@ -115,7 +115,7 @@ TEST(SliceNames, Errors) {
               "v6e-64: 64 chips, 8x8 where the cloud is not asked for another topology");
 }
 
-// A chip with its shape, as MaxText's compile_topology has it.
+// A name may be a chip with its shape, as in MaxText's compile_topology.
 TEST(SliceNames, MayHaveAShape) {
     EXPECT_TRUE(is_slice_name("v6e-4x8"));
     const NamedSlice slice = named_slice("trillium-4x8");

@@ -1,4 +1,4 @@
-// Flows and disjoint ways, on graphs small enough to see.
+// Flows and disjoint routes, on graphs small enough to check by eye.
 #include "topology/graph/flow.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ std::vector<Arc> arcs_of(const Lattice& lattice) {
     return arcs;
 }
 
-// 0 to 3 by 1 (2, then 5) and by 2 (4, then 1), and 1 to 2 (9): 2 + 1; the least cut is 0-1 and 2-3.
+// Flow goes from 0 to 3 by 1 (2, then 5) and by 2 (4, then 1), and from 1 to 2 (9): 2 + 1; the
+// smallest cut is 0-1 and 2-3.
 TEST(Flow, LargestAndItsCut) {
     const std::vector<Arc> arcs{{0, 1, 2}, {1, 3, 5}, {0, 2, 4}, {2, 3, 1}, {1, 2, 9}};
     const Flow flow = max_flow(4, arcs, 0, 3);
@@ -31,7 +32,7 @@ TEST(Flow, LargestAndItsCut) {
     EXPECT_EQ(flow.source_side, (std::vector<bool>{true, false, true, false}));
 }
 
-// The shortest way 0 1 2 3 blocks both others; two disjoint ways give its middle back.
+// The shortest route 0 1 2 3 blocks both others; two disjoint routes give its middle back.
 TEST(Flow, DisjointWaysGiveArcsBack) {
     const std::vector<Arc> arcs{{0, 1}, {1, 2}, {2, 3}, {0, 4}, {4, 5},
                                 {5, 2}, {1, 6}, {6, 7}, {7, 3}};
@@ -63,8 +64,8 @@ void expect_spanning(const Lattice& lattice, int root, std::size_t count) {
     }
 }
 
-/// As many trees as the member with the fewest links has (2 an axis on tori, 1 an axis at corners), or
-/// as an axis has links from one coordinate to the next.
+/// There are as many trees as the member with the fewest links has (2 an axis on tori, 1 an axis at
+/// corners), or as an axis has links from one coordinate to the next.
 TEST(Flow, DisjointTreesOfBoxes) {
     for (int shape = 1; shape < 64; ++shape) {
         for (unsigned wrapped = 0; wrapped < 8; ++wrapped) {
@@ -77,7 +78,7 @@ TEST(Flow, DisjointTreesOfBoxes) {
                     fewest += lattice.wrapped[axis] ? 2 : 1;
                 }
             }
-            // Two links join the halves of a wrapped axis of length 2: a cut of its own.
+            // Two links join the halves of a wrapped axis of length 2, which is a separate cut.
             for (std::size_t axis = 0; axis < kAxes; ++axis) {
                 if (const int length = lattice.lengths[axis]; length > 1) {
                     const int lines = lattice.size() / length;

@@ -1,4 +1,5 @@
-// The machine graph: what is in it, its sums, searches by Boost.Graph over its property maps, and a machine of switches.
+// The machine graph: its vertices and links, its sums, searches by Boost.Graph over its property
+// maps, and a machine of switches.
 #include "topology/graph/machine_graph.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ TEST_P(MachineOfChip, EveryRateAndLatencyHasASource) {
     EXPECT_EQ(halved[port_of(0, 1)].rate.value, GetParam().ici_one_way_vendor.value);
 }
 
-// A link leads back from where a link leads, of the same class.
+// Every link has a link of the same class back.
 TEST_P(MachineOfChip, LinksComeInPairs) {
     const MachineGraph graph = machine_of(GetParam(), {4, 4, 1}, 2);
     const auto count = [&](Vertex from, Vertex to, LinkClass link_class) {
@@ -109,7 +110,7 @@ TEST(MachineGraph, HostsJoinTheirBoxOfChipsToTheNetwork) {
     }
 }
 
-// 4 chips of v5p: 4 lines of two chips, one host.
+// 4 chips of v5p have 4 lines of two chips and one host.
 TEST(MachineTotals, ByHand) {
     const ChipSpec& v5p = find_chip("v5p");
     const MachineTotals four = totals(machine_of(v5p, {2, 2, 1}), v5p);
@@ -126,7 +127,7 @@ TEST(MachineTotals, ByHand) {
     EXPECT_EQ(four.of(LinkClass::dcn), (ClassTotals{2, sim::BytesPerSecond(2 * 2.5e10)}));
 }
 
-// A dead link takes its two directions from the ICI links and their rates, and nothing else.
+// A dead link removes its two directions from the ICI links and their rates, and nothing else.
 TEST(MachineTotals, LeaveDeadLinksOut) {
     const ChipSpec& v5p = find_chip("v5p");
     const MachineGraph machine = machine_of(v5p, {2, 2, 1});
@@ -138,7 +139,8 @@ TEST(MachineTotals, LeaveDeadLinksOut) {
     EXPECT_EQ(cut.chips, 4);
 }
 
-// By latency: PCIe 1 us, out to the network 10 us, in to the host 0, PCIe 1 us; ICI 1 us a hop.
+// Latencies are 1 us for PCIe, 10 us out to the network,
+// 0 in to the host, 1 us for PCIe; an ICI hop takes 1 us.
 TEST(MachineGraph, LatenciesByDijkstra) {
     const MachineGraph graph = machine_of(find_chip("v5p"), {2, 2, 1}, 2);
     std::vector<double> seconds(num_vertices(graph));
@@ -155,7 +157,7 @@ TEST(MachineGraph, LatenciesByDijkstra) {
     }
 }
 
-// What can flow between the halves of a slice is what crosses the least plane.
+// The largest flow between the halves of a slice is the number of links across the smallest plane.
 TEST(MachineGraph, BisectionIsALargestFlow) {
     const MachineGraph graph = torus_graph(make_slice(find_chip("v5e"), {4, 8, 1}, false));
     std::vector<Arc> arcs;
@@ -180,7 +182,8 @@ std::size_t times(const std::string& text, const std::string& part) {
     return found;
 }
 
-// 4 ICI, 4 HBM, 4 PCIe pairs and one to the network, each once; a legend row for x, y, pcie, dcn, hbm.
+// The drawing has 4 ICI, 4 HBM, 4 PCIe pairs and one to the network, each once, and a legend row
+// for x, y, pcie, dcn, hbm.
 TEST(Graphviz, DrawsEachPairOnceInsideItsHost) {
     std::ostringstream out;
     write_graphviz(out, machine_of(find_chip("v5p"), {2, 2, 1}));
@@ -206,7 +209,8 @@ TEST(Graphviz, LinksPastTheEndAreDashed) {
     EXPECT_EQ(times(out.str(), "dashed"), 1U);
 }
 
-/// Two domains of 8 accelerators, each on a switch of its own, and a Clos of two spines above the switches.
+/// Two domains of 8 accelerators, each on its own
+/// switch, and a Clos of two spines above the switches.
 struct Switched {
     enum Kind : std::uint32_t { to_switch, to_chip, up, down };
     MachineGraph graph = build();
@@ -238,7 +242,7 @@ struct Switched {
         return builder.build();
     }
 
-    /// The links of a route with the fewest, by number in the order of the graph's edges.
+    /// Returns the links of a shortest route, in its order.
     [[nodiscard]] std::vector<Edge> route(Vertex from, Vertex to) const {
         std::vector<Edge> into(num_vertices(graph));
         boost::breadth_first_search(
@@ -254,7 +258,7 @@ struct Switched {
         return links;
     }
 
-    /// One message alone: every link of the graph is a port of one place.
+    /// Returns the time of one message alone: every link of the graph is a port of one place.
     [[nodiscard]] sim::Time send(Vertex from, Vertex to, double bytes) const {
         sim::Workload workload;
         workload.machine.ports = num_edges(graph);
@@ -297,9 +301,9 @@ TEST(SwitchedMachine, RoutesThroughItsSwitches) {
                                               Switched::to_chip}));
 }
 
-// 400 MB hold a link of a domain for 1 ms and one of the Clos for 8. The head is at the third and fourth links
-// after 1 + 5 and 1 + 5 + 5 us; the tail leaves the second at 8.001 ms, the third 5 us later, the fourth
-// 5 us after that, and arrives after 1 us more.
+// 400 MB hold a link of a domain for 1 ms and one of the Clos for 8. The head reaches the third and
+// fourth links after 1 + 5 and 1 + 5 + 5 us. The tail leaves the second at 8.001 ms, the third 5 us
+// later, the fourth 5 us after that, and arrives after 1 us more.
 TEST(SwitchedMachine, AMessageCutsThrough) {
     const Switched machine;
     EXPECT_EQ(machine.send(3, 12, 400e6).ps, 8'012'000'000);

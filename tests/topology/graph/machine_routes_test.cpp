@@ -1,4 +1,4 @@
-// Routes over hosts and the network, and what folding reads off them.
+// Routes over hosts and the network, and the facts that folding reads from them.
 #include "topology/graph/machine_routes.h"
 
 #include <gtest/gtest.h>
@@ -11,13 +11,15 @@
 namespace podsim::topology {
 namespace {
 
-/// Up to the chip's host, out of it, into the other's host, down to the other chip; hosts' links are shared.
+/// The route goes up to the chip's host, out of it, into the other's host, and down to the other
+/// chip; chips of a host share its links.
 const MachineRoute kBetweenSlices{{kPcieToHost, false, {}, false},
                                   {kDcnOut, false, {}, true},
                                   {kDcnIn, true, {}, true},
                                   {kPcieToChip, true, {}, false}};
 
-// On every slice, from and to every chip, however near on the torus of hosts the two look.
+// The route holds on every slice, from and to every
+// chip, however near the two are on the torus of hosts.
 TEST(MachineRoutes, BetweenSlicesOverBothHosts) {
     std::vector<std::pair<Lattice, Point>> machines{
         {offered_twisted({4, 4, 8}), {2, 2, 1}},
@@ -53,7 +55,7 @@ TEST(MachineRoutes, ToAndFromTheHostsMemory) {
     EXPECT_FALSE(routes.from_host().front().of_host);
 }
 
-// What the chips of a host share is the host's link to the network: a 2x4 slice of v5e is one host, turned.
+// The chips of a host share its link to the network: a 2x4 slice of v5e is one rotated host.
 TEST(MachineRoutes, ChipsThatShareALinkAreThoseOfAHost) {
     EXPECT_EQ(MachineRoutes::chips_sharing_links(make_slice(find_chip("v5p"), {4, 4, 8}, false),
                                                  {2, 2, 1}),

@@ -19,9 +19,9 @@ TopologyMetrics metrics_of(const char* chip, const char* shape, bool twist = fal
     return measure(machine_graph(slice, spec.host_shape.value, link_kinds(spec)));
 }
 
-// A ring of n: from one chip floor(n^2 / 4) hops in all, floor(n / 2) at most. 16x20x28: the means
-// 4 + 5 + 7 add up to 16, the diameters 8 + 10 + 14 to 32. Links: 3 per chip. The least cut is
-// across the longest axis: two planes of 16 x 20.
+// A ring of n has floor(n^2 / 4) hops from one chip, and floor(n / 2) at most. For 16x20x28 the
+// means 4 + 5 + 7 add up to 16, the diameters 8 + 10 + 14 to 32. A chip has 3 links. The smallest
+// cut is across the longest axis: two planes of 16 x 20.
 TEST(Metrics, TheFullPod) {
     EXPECT_EQ(metrics_of("v5p", "16x20x28"), (TopologyMetrics{.chips = 8960,
                                                               .hosts = 2240,
@@ -32,9 +32,9 @@ TEST(Metrics, TheFullPod) {
                                                               .bisection_links = 640}));
 }
 
-// 8x16 on v5e: y is a ring of 16 (mean 4, farthest 8), x a line of 8 with mean (8^2 - 1) / (3 * 8)
-// = 2.625, farthest 7. Links: 128 on y, 7 * 16 on x. Cuts: across x one plane of 16; across y two
-// of 8.
+// For 8x16 on v5e, y is a ring of 16 (mean 4, farthest 8), x a line of 8 with mean (8^2 - 1) / (3 *
+// 8) = 2.625, farthest 7. There are 128 links on y and 7 * 16 on x. Cuts have one plane of 16
+// across x, and two of 8 across y.
 TEST(Metrics, OneAxisWrapped) {
     EXPECT_EQ(metrics_of("v5e", "8x16"), (TopologyMetrics{.chips = 128,
                                                           .hosts = 16,
@@ -53,7 +53,7 @@ TEST(Metrics, SmallMeshes) {
                                                            .diameter_hops = 0,
                                                            .mean_hops = 0,
                                                            .bisection_links = std::nullopt}));
-    // A cube of 8 chips: 12 edges, mean 3 * 1/2, any plane cuts 4.
+    // A cube of 8 chips has 12 edges and the mean 3 * 1/2; any plane cuts 4.
     EXPECT_EQ(metrics_of("v4p", "2x2x2"), (TopologyMetrics{.chips = 8,
                                                            .hosts = 2,
                                                            .ici_links = 12,
@@ -66,7 +66,7 @@ TEST(Metrics, SmallMeshes) {
 TEST(Metrics, OddAxesHaveNoEqualCut) {
     const Lattice odd{.lengths = {3, 5, 1}, .wrapped = {true, true, false}, .wrap_shift = {}};
     EXPECT_EQ(measured(odd).bisection_links, std::nullopt);
-    // One even axis: its two planes of 5 are the only cut.
+    // There is one even axis: its two planes of 5 are the only cut.
     const Lattice even{.lengths = {4, 5, 1}, .wrapped = {true, true, false}, .wrap_shift = {}};
     EXPECT_EQ(measured(even).bisection_links, 10);
     // A wrapped pair has two parallel links.
@@ -75,9 +75,10 @@ TEST(Metrics, OddAxesHaveNoEqualCut) {
     EXPECT_EQ(measured(pair).ici_links, 2);
 }
 
-/// Published for twisted tori: mean and largest distance, regular and twisted, and the bound on the
-/// gain of a uniform AllToAll. On a regular torus the longest axis is the bottleneck with (its
-/// mean) / 1; twisted, all three axes carry a third of the mean: gain = 3 (longest / 4) / mean.
+/// Published for twisted tori: mean and largest distance, regular and twisted,
+/// and the bound on the gain of a uniform AllToAll. On a regular torus the
+/// longest axis is the bottleneck with (its mean) / 1. On a twisted one all
+/// three axes carry a third of the mean: gain = 3 (longest / 4) / mean.
 struct TwistedRow {
     const char* shape;
     double regular_mean;
@@ -91,10 +92,10 @@ struct TwistedRow {
 
 class TwistedMetrics : public testing::TestWithParam<TwistedRow> {};
 
-// Twisted bisection. k x k x 2k: across x or y two planes of 2 k^2, so 4 k^2; across z the two
-// planes of k^2 are joined by every wrap of x and of y (2 k^2 each), 6 k^2. k x 2k x 2k: across x
-// two planes of 4 k^2; across y or z two planes of 2 k^2 and all 4 k^2 wraps of x; 8 k^2 each.
-// Regular: across the longest axis, 2 k^2 and 4 k^2.
+// Twisted bisection of k x k x 2k: across x or y two planes of 2 k^2, so 4 k^2; across z the two
+// planes of k^2 are joined by every wrap of x and of y (2 k^2 each), 6 k^2. For k x 2k x 2k: across
+// x two planes of 4 k^2; across y or z two planes of 2 k^2 and all 4 k^2 wraps of x; 8 k^2 each. A
+// regular torus has, across the longest axis, 2 k^2 and 4 k^2.
 INSTANTIATE_TEST_SUITE_P(
     Published, TwistedMetrics,
     testing::Values(TwistedRow{"4x4x8", 4, 3.4375, 8, 6, 1.745, 32, 64},
@@ -122,8 +123,8 @@ TEST_P(TwistedMetrics, MatchThePublishedTable) {
     EXPECT_EQ(twist.hosts, regular.hosts);
 }
 
-// A second way to the same distances: the shortest of all displacements that reach the chip, over
-// the vectors that going round each axis amounts to.
+// An independent computation of the distances: the shortest of all displacements that reach the
+// chip, over the vectors that closed walks round the axes add.
 TEST_P(TwistedMetrics, DistancesAreShortestVectors) {
     const Lattice slice = offered_twisted(parse_shape(GetParam().shape));
     std::int64_t sum = 0;
@@ -151,8 +152,8 @@ TEST_P(TwistedMetrics, DistancesAreShortestVectors) {
               (Distances{sum * slice.size(), largest, std::int64_t{slice.size()} * slice.size()}));
 }
 
-// Distances on a plain slice add up over axes: the search on the whole slice proves the search by
-// axes.
+// Distances on a plain slice add up over axes: the
+// search on the whole slice proves the search by axes.
 TEST(Metrics, SearchByAxesEqualsSearchOnTheWholeSlice) {
     constexpr std::uint64_t kSeed = 1234;
     Random random(kSeed);
@@ -163,7 +164,7 @@ TEST(Metrics, SearchByAxesEqualsSearchOnTheWholeSlice) {
     }
 }
 
-// Slices stand beside each other: their chips, hosts and links add up, distances are within one.
+// Slices are disjoint: their chips, hosts and links add up, and distances are within one slice.
 TEST(Metrics, OfSeveralSlices) {
     const Lattice ring{.lengths = {1, 6, 1}, .wrapped = {false, true, false}, .wrap_shift = {}};
     const TopologyMetrics one = measured(ring);
@@ -176,8 +177,9 @@ TEST(Metrics, OfSeveralSlices) {
     EXPECT_EQ(three.bisection_links, one.bisection_links);
 }
 
-// A ring of 4 without one link is a line of 4: 4 (4^2 - 1) / 3 = 20 hops over 16 pairs. A line of 5 without its
-// second link is a line of 2 and one of 3: 2 + 8 hops over 4 + 9 pairs, two chips outside the larger.
+// A ring of 4 without one link is a line of 4: 4 (4^2 - 1) / 3 = 20 hops
+// over 16 pairs. A line of 5 without its second link is a line of 2 and
+// one of 3: 2 + 8 hops over 4 + 9 pairs, two chips outside the larger.
 TEST(Metrics, DeadLinks) {
     const Lattice ring{.lengths = {4, 1, 1}, .wrapped = {true}, .wrap_shift = {}};
     DeadLinks cut(ring);
@@ -188,7 +190,7 @@ TEST(Metrics, DeadLinks) {
     EXPECT_EQ(line.mean_hops, 1.25);
     EXPECT_EQ(line.bisection_links, 1);
     EXPECT_EQ(line.chips_cut_off, 0);
-    // Whichever it is, two halves are joined by the link across from it alone.
+    // Without any one link, only the opposite link joins the two halves.
     for (int chip = 0; chip < 4; ++chip) {
         DeadLinks one(ring);
         one.add(chip, 0);
@@ -208,8 +210,8 @@ TEST(Metrics, DeadLinks) {
               7);
 }
 
-// Closed forms of one axis: a ring has floor(n^2/4) hops from each chip, a line n (n^2 - 1) / 3
-// over all pairs.
+// Closed forms of one axis: a ring has floor(n^2/4) hops
+// from each chip, a line n (n^2 - 1) / 3 over all pairs.
 TEST(Metrics, ClosedFormsOfOneAxis) {
     for (int n = 1; n <= 20; ++n) {
         const Lattice ring{.lengths = {1, n, 1}, .wrapped = {true, true, true}, .wrap_shift = {}};

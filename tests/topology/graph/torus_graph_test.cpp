@@ -41,8 +41,8 @@ TEST(TorusGraph, LinksAreInvolutive) {
     }
 }
 
-// An axis of length n gives each line of n chips 2 n directed links when wrapped, 2 (n - 1) when
-// not, none when n = 1.
+// An axis of length n gives each line of n chips 2 n directed
+// links if wrapped, 2 (n - 1) if not, and none if n = 1.
 TEST(TorusGraph, CountsLinks) {
     for (const Lattice& lattice : samples()) {
         std::size_t expected = 0;
@@ -88,15 +88,15 @@ TEST(TorusGraph, TwistedWrapsLandWhereTheShiftSays) {
     const auto leads_to = [&](const Point& from, std::uint32_t port) {
         return slice.point(neighbour(graph, slice.index(from), port).value());
     };
-    // From (3,1,2) past the end of x: back to x = 0, z + 4.
+    // (3,1,2) wraps past the end of x to x = 0, z + 4.
     EXPECT_EQ(leads_to({3, 1, 2}, port_of(0, 1)), (Point{0, 1, 6}));
-    // From (1,0,6) below the start of y: to y = 3, z - 4.
+    // (1,0,6) wraps below the start of y to y = 3, z - 4.
     EXPECT_EQ(leads_to({1, 0, 6}, port_of(1, -1)), (Point{1, 3, 2}));
     // z wraps straight.
     EXPECT_EQ(leads_to({1, 2, 7}, port_of(2, 1)), (Point{1, 2, 0}));
 }
 
-// An algorithm of Boost.Graph that we do not use ourselves runs on the same graph.
+// An algorithm of Boost.Graph that the program does not use runs on the same graph.
 TEST(TorusGraph, IsStronglyConnected) {
     for (const Lattice& lattice : samples()) {
         const MachineGraph graph = torus_graph(lattice);

@@ -26,20 +26,20 @@ TEST(Hosts, ASmallSliceClipsTheBoxAndMayTurnIt) {
     EXPECT_EQ(hosts_of("v5e", "1x1").count(), 1);
     EXPECT_EQ(hosts_of("v5e", "2x2").count(), 1);
     EXPECT_EQ(hosts_of("v5e", "4x2").count(), 1);
-    // As written the box 4x2 would be clipped to 2x2 and need two hosts; turned it is the slice.
+    // As written, the box 4x2 would be clipped to 2x2 and need two hosts; rotated, it is the slice.
     EXPECT_EQ(hosts_of("v5e", "2x4").count(), 1);
     EXPECT_EQ(hosts_of("v5e", "2x4").box(), (Point{2, 4, 1}));
     EXPECT_EQ(hosts_of("v4p", "1x1x1").count(), 1);
     EXPECT_EQ(hosts_of("v4p", "2x2x1").count(), 1);
     EXPECT_EQ(hosts_of("v4p", "2x2x4").count(), 4);
-    // 2x2x1 would be clipped to 1x2x1: 8 hosts. Turned to 1x2x2 it needs 4.
+    // 2x2x1 would be clipped to 1x2x1: 8 hosts. Rotated to 1x2x2 it needs 4.
     EXPECT_EQ(hosts_of("v4p", "1x4x4").count(), 4);
 }
 
 TEST(Hosts, ARaggedEdgeHasSmallerHosts) {
     const Lattice slice{.lengths = {5, 3, 1}, .wrapped = {}, .wrap_shift = {}};
     const Hosts hosts(slice, {4, 2, 1});
-    // 4x2 needs 2 x 2 hosts; turned to 2x4 (clipped to 2x3) it needs 3 x 1.
+    // 4x2 needs 2 x 2 hosts; rotated to 2x4 (clipped to 2x3) it needs 3 x 1.
     EXPECT_EQ(hosts.box(), (Point{2, 3, 1}));
     EXPECT_EQ(hosts.count(), 3);
 }

@@ -8,7 +8,7 @@
 namespace podsim::topology {
 namespace {
 
-/// The displacement that going once round an axis amounts to: it equals the origin.
+/// Returns the displacement of one round along an axis, which equals the origin.
 Point round(const Lattice& lattice, int axis) {
     return along(axis, lattice.length(axis)) - lattice.wrap_shift[static_cast<std::size_t>(axis)];
 }
@@ -48,7 +48,7 @@ TEST_P(TwistedLattice, GoingOnceRoundAnyAxisIsTheOrigin) {
     }
 }
 
-// hardware facts: walking straight along a short axis closes after 2k hops, not k.
+// Hardware fact: a straight walk along a short axis closes after 2k hops, not k.
 TEST_P(TwistedLattice, AShortAxisClosesAfterTwiceItsLength) {
     const Lattice lattice = offered_twisted(GetParam());
     const int k = lattice.lengths[0];
@@ -61,7 +61,8 @@ TEST_P(TwistedLattice, AShortAxisClosesAfterTwiceItsLength) {
     }
 }
 
-// The catalogue's shifts are their own inverses (k of 2k); this one has a sign: x wraps with z + 2 of 9.
+// The catalogue's shifts are their own inverses (k of
+// 2k). This one has a sign: x wraps with z + 2 of 9.
 TEST(Lattice, GoingPastTheEndAddsTheShiftGoingBelowTheStartTakesItAway) {
     const Lattice lattice{
         .lengths = {3, 1, 9}, .wrapped = {true, false, true}, .wrap_shift = {Point{0, 0, 2}}};

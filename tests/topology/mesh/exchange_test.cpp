@@ -1,4 +1,4 @@
-// Which axes are alike, and which of the meshes that differ by their names comes first.
+// Axes that are alike, and the representative of meshes that differ only in axis names.
 #include "topology/mesh/exchange.h"
 
 #include <gtest/gtest.h>
@@ -20,21 +20,21 @@ std::size_t exchanges(const Lattice& slice, Point box = {1, 1, 1}) {
     return exchanges_of(slice, box).size();
 }
 
-// n equal axes have n! orders, one of which is that they have.
+// n equal axes have n! orders, one of which is their own.
 TEST(AxisExchange, IsOfAxesThatAreAlike) {
     EXPECT_EQ(exchanges(slice_of("v5p", {4, 4, 4})), 5U);
     EXPECT_EQ(exchanges(slice_of("v5p", {4, 4, 8})), 1U);
     EXPECT_EQ(exchanges(slice_of("v5p", {4, 8, 16})), 0U);
-    // A line is no ring: of v5e only axes of 16 wrap.
+    // A line is not a ring: on v5e only axes of 16 wrap.
     EXPECT_EQ(exchanges(slice_of("v5e", {8, 16, 1})), 0U);
     EXPECT_EQ(exchanges(slice_of("v5e", {16, 16, 1})), 1U);
-    // Twisted: both short axes shift the long one.
+    // On a twisted slice both short axes shift the long one.
     EXPECT_EQ(exchanges(slice_of("v5p", {4, 4, 8}, true)), 1U);
-    // Hosts of 2x2x1 stay as they lie.
+    // Hosts of 2x2x1 keep their orientation.
     EXPECT_EQ(exchanges(slice_of("v5p", {4, 4, 4}), {2, 2, 1}), 1U);
 }
 
-// x to y, y to z, z to x.
+// The exchange takes x to y, y to z, z to x.
 TEST(AxisExchange, GoesBack) {
     const AxisExchange round{.to = {1, 2, 0}};
     EXPECT_EQ(round.of({3, 5, 7}), (Point{7, 3, 5}));
@@ -61,7 +61,8 @@ DeviceMesh sharded(const Lattice& slice,
     return {slice, logical};
 }
 
-// First the axis of most parts, then by names; of `fsdp: y x` its first factor. The rank of a chip's image is the chip's.
+// The physical axis with most factors comes first, then the order of names; in `fsdp: y x` the
+// first factor counts. The image of a chip has the chip's rank.
 TEST(AxisExchange, TakesMeshesToTheFirstOfTheirKind) {
     const Lattice slice = slice_of("v5p", {8, 8, 8});
     const std::vector<AxisExchange> all = exchanges_of(slice, {1, 1, 1});

@@ -31,9 +31,9 @@ TEST(Fold, PeriodsByRule) {
     EXPECT_EQ(fold_of(pod, {"x%4"}).lengths, (Point{4, 1, 1}));
     EXPECT_EQ(fold_of(pod, {"x/4"}).lengths, (Point{1, 1, 1}));
     EXPECT_EQ(fold_of(pod, {"x/2%4"}).lengths, (Point{8, 1, 1}));
-    // The quick-start mesh: x%4 asks for 4, z%2 for 2, the outermost factors for nothing.
+    // In the quick-start mesh x%4 needs 4, z%2 needs 2, the outermost factors need nothing.
     EXPECT_EQ(fold_of(pod, {"x/4 y z/2", "z%2", "x%4"}).lengths, (Point{4, 1, 2}));
-    // Blocks of 4 in one group and strided blocks of 10 in another: lcm(4, 2 * 5) = 20.
+    // With blocks of 4 in one group and strided blocks of 10 in another: lcm(4, 2 * 5) = 20.
     EXPECT_EQ(fold_of(pod, {"y%4", "y/2%5"}).lengths, (Point{1, 20, 1}));
     EXPECT_EQ(fold_of(pod, {"x/4 y z/2", "z%2", "x%4"}).wrapped, (Wrapped{true, true, true}));
 }
@@ -60,7 +60,8 @@ TEST(Fold, ATwistedSliceFoldsToOneChipOrNotAtAll) {
     EXPECT_EQ(fold_of(slice, {"y z"}), slice);
 }
 
-// Round x or y of 2x2x4 a chip comes two further along z: to its own place of a host of 2x2x1 or 1x1x2, to another of one of 2x1x4.
+// Round x or y of 2x2x4 a chip lands two further along z: at its own index in a host of 2x2x1 or
+// 1x1x2, at another in one of 2x1x4.
 TEST(Fold, ATwistedSliceFoldsToAHostThatKeepsItsPlaces) {
     Lattice slice{{2, 2, 4}, {true, true, true}, {Point{0, 0, 2}, Point{0, 0, 2}, Point{}}};
     const std::vector<std::vector<AxisFactor>> whole{{{0, 1, 2}, {1, 1, 2}, {2, 1, 4}}};
@@ -69,7 +70,7 @@ TEST(Fold, ATwistedSliceFoldsToAHostThatKeepsItsPlaces) {
     EXPECT_EQ(fold(slice, whole, {2, 1, 4}), slice);
 }
 
-/// Everything that a translation must preserve for traffic within these groups, as sets of chips.
+/// Sets of chips that a translation must preserve for traffic within these groups.
 struct Traffic {
     /// (group, factor, chip): the chip sends to its next neighbour along that factor. A ring's last
     /// member sends to the first, a line's last member does not send.
@@ -149,7 +150,7 @@ bool preserves(const Lattice& slice, const Traffic& traffic, const Point& by) {
     return true;
 }
 
-/// A random way to cut every axis into factors, dealt to three logical axes.
+/// Returns a random mesh that cuts every axis into factors and deals them to three logical axes.
 DeviceMesh random_mesh(Random& random, const Lattice& slice) {
     std::vector<LogicalAxis> axes{{"a", {}}, {"b", {}}, {"c", {}}};
     for (int axis = 0; axis < kAxes; ++axis) {
@@ -167,7 +168,7 @@ DeviceMesh random_mesh(Random& random, const Lattice& slice) {
     return DeviceMesh(slice, axes);
 }
 
-// A translation preserves links, groups and every chip's part in them if and only if the fold maps
+// A translation preserves links, groups and every chip's role in them if and only if the fold maps
 // it to the origin: the fold is exact, and no smaller one is.
 TEST(Fold, FoldsByExactlyTheTranslationsThatPreserveTheTraffic) {
     constexpr std::uint64_t kSeed = 8675309;

@@ -1,4 +1,5 @@
-// Sizes mapped as JAX's create_device_mesh maps them; expected mappings worked out by hand, or JAX's own.
+// Sizes mapped as JAX's create_device_mesh maps them;
+// expected mappings are worked out by hand, or JAX's own.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -18,7 +19,7 @@ using Sizes = std::vector<std::pair<std::string, int>>;
 
 const PlacingOrder kSliceOrder{.slices = {"c"}};
 
-/// `x%2 y | z`: the factors of each axis in the order of the sizes.
+/// Returns `x%2 y | z`: the factors of each axis in the order of the sizes.
 std::string mapped(const std::string& shape, const std::vector<int>& sizes, bool split,
                    int slices = 1, std::string_view chip = {}) {
     const Lattice slice = box(shape);
@@ -48,7 +49,7 @@ TEST(MapMeshAsJax, WholeAxes) {
     EXPECT_EQ(mapped("4x4x4", {4, 4, 4}, false), "z | y | x");
     EXPECT_EQ(mapped("4x4x4", {1, 64}, false), " | x y z");
     EXPECT_EQ(mapped("4x4x4", {64, 1}, false), "x y z | ");
-    // 16 is the plane of two axes rather than the one of 16.
+    // 16 is the plane of two axes rather than the single axis of 16.
     EXPECT_EQ(mapped("4x4x16", {16, 16}, false), "z | x y");
     EXPECT_EQ(mapped("4x4x8", {16, 8}, false), "x y | z");
     EXPECT_EQ(mapped("4x4x8", {8, 16}, false), "z | x y");
@@ -56,27 +57,28 @@ TEST(MapMeshAsJax, WholeAxes) {
     EXPECT_EQ(mapped("16x20x28", {560, 16}, false), "y z | x");
     EXPECT_EQ(mapped("8x16", {8, 16}, false), "x | y");
     EXPECT_EQ(mapped("16x16", {16, 16}, false), "y | x");
-    // What needs no split is not split.
+    // Sizes that need no split are not split.
     EXPECT_EQ(mapped("4x4x4", {4, 16}, true), "z | x y");
 }
 
 TEST(MapMeshAsJax, SplitAxes) {
-    // c takes x whole. b wants 8: one whole axis and half of another, more of y than of z. a: the rest.
-    // Along z, b comes later and so has the neighbours.
+    // c takes x whole. b wants 8: one whole axis and half of another, more of y than of z. a takes
+    // the rest. Along z, b comes later and so has the neighbours.
     EXPECT_EQ(mapped("4x4x4", {2, 8, 4}, true), "z/2 | y z%2 | x");
-    // c: x whole and half of y. b: what is left of y rather than of the free z. a: z.
+    // c takes x whole and half of y. b takes the rest of y rather than the free z. a takes z.
     EXPECT_EQ(mapped("4x4x4", {4, 2, 8}, true), "z | y/2 | x y%2");
-    // 64 of 4x4x8: 4 x 2 x 8 has 32 in whole axes, 4 x 4 x 4 has 16; of x and y, x is whole.
+    // For 64 on 4x4x8, 4 x 2 x 8 has 32 in whole axes, 4 x 4 x 4 has 16; of x and y, x is whole.
     EXPECT_EQ(mapped("4x4x8", {2, 64}, true), "y/2 | x y%2 z");
-    // No whole axis fits 2: the first.
+    // No whole axis fits 2, so the first one is split.
     EXPECT_EQ(mapped("4x4x4", {32, 2}, true), "x/2 y z | x%2");
-    // 8 on 4x4x8: 8 in whole axes is z, or 4 in x.
+    // For 8 on 4x4x8, z has 8 in whole axes, x only 4.
     EXPECT_EQ(mapped("4x4x8", {2, 8, 8}, true), "y/2 | x y%2 | z");
     EXPECT_EQ(mapped("16x20x28", {2240, 4}, true), "x/4 y z | x%4");
     EXPECT_EQ(mapped("16x16", {64, 4}, true), "x/4 y | x%4");
 }
 
-/// What a logical axis takes of x, y and z, and that along a physical axis the later logical axis is the nearer neighbourhood.
+/// Returns the lengths that each logical axis takes of x, y and z. Checks that along a physical
+/// axis the later logical axis has the nearer neighbours.
 std::string shares(const DeviceMesh& mesh) {
     std::vector<std::string> texts;
     Point stride{1, 1, 1};
@@ -93,8 +95,9 @@ std::string shares(const DeviceMesh& mesh) {
     return fmt::format("{}", fmt::join(texts, " "));
 }
 
-/// Every mesh of three sizes on ten shapes, with and without a split, as JAX's file gives it (jax_meshes.txt says how it was asked). With the
-/// rule of JAX's comment, axes that are free before those that are taken, 80 of the 391 that need a split come out otherwise.
+/// Every mesh of three sizes on ten shapes, with and without a split, is as JAX returns it
+/// (jax_meshes.txt states how it was queried). The rule of JAX's comment, free axes before those
+/// that are taken, would change 80 of the 391 meshes that need a split.
 TEST(MapMeshAsJax, IsWhatJaxGives) {
     std::ifstream file(source_folder() + "/tests/topology/mesh/jax_meshes.txt");
     Lattice slice;
@@ -130,15 +133,15 @@ TEST(MapMeshAsJax, IsWhatJaxGives) {
     EXPECT_EQ(splits, 391);
 }
 
-/// The slices go to the first axis that asks for them, an axis named c before others; the sizes that are left are
-/// mapped in each slice.
+/// The slices go to the first axis that asks for them, an axis named c before others; the remaining
+/// sizes are mapped in each slice.
 TEST(MapMeshAsJax, SeveralSlices) {
     EXPECT_EQ(mapped("4x4x4", {8, 16}, false, 2), "slice z | x y");
     EXPECT_EQ(mapped("4x4x4", {2, 64}, false, 2), "slice | x y z");
     EXPECT_EQ(mapped("4x4x4", {4, 2, 32}, true, 4), "z | y/2 | slice x y%2");
 }
 
-/// device_kind_handler_dict: JAX cuts its own order into the sizes.
+/// As in device_kind_handler_dict, JAX cuts its own order into the sizes.
 TEST(MapMeshAsJax, SmallSlicesHaveAnySizes) {
     const auto small = [](const std::string& chip, const std::string& shape,
                           const std::vector<int>& sizes) {
@@ -146,7 +149,7 @@ TEST(MapMeshAsJax, SmallSlicesHaveAnySizes) {
     };
     EXPECT_EQ(small("v5e", "2x2", {2, 2}), "y | x");
     EXPECT_EQ(small("v6e", "2x4", {2, 2, 2}), "y/2 | y%2 | x");
-    // The first four of the order: two rows of two.
+    // The first four of the order are two rows of two.
     EXPECT_EQ(small("v6e", "2x4", {2, 4}), "y/2 | y%2 x");
     EXPECT_EQ(small("v6e", "2x4", {4, 2}), "y | x");
     EXPECT_EQ(small("v6e", "2x4", {1, 8}), " | y x");
@@ -155,13 +158,13 @@ TEST(MapMeshAsJax, SmallSlicesHaveAnySizes) {
     EXPECT_EQ(small("v5p", "2x2x2", {4, 2}), "z y | x");
     EXPECT_EQ(mapped("2x4", {2, 2, 4}, false, 2, "v6e"), "y/2 | y%2 | slice x");
     EXPECT_EQ(mapped("2x4", {2, 1, 8}, false, 2, "v6e"), "y/2 |  | slice y%2 x");
-    // Others have none, and the rule of whole axes.
+    // Other chips have no such order, and follow the rule of whole axes.
     EXPECT_EQ(small("v4", "2x2x2", {4, 2}), "y z | x");
     EXPECT_EQ(small("v6e", "4x4", {4, 4}), "y | x");
     EXPECT_EQ(small("v5p", "2x2x4", {4, 4}), "z | x y");
 }
 
-/// (0, 1, 2, 3, 7, 6, 5, 4) of chips counted along x, then y.
+/// The order is (0, 1, 2, 3, 7, 6, 5, 4), with chips counted along x, then y.
 TEST(MapMeshAsJax, OrdersOfSmallSlices) {
     const std::vector<Point> eight{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
                                    {1, 3, 0}, {0, 3, 0}, {1, 2, 0}, {0, 2, 0}};
@@ -179,15 +182,15 @@ TEST(MapMeshAsJax, SaysWhichGroupsAreOthers) {
         return unlike_jax(map_mesh_as_jax(slice, sizes, kSliceOrder, false, 1, chip), slice, chip);
     };
     using Names = std::vector<std::string>;
-    // Of 2x2 the first is a diagonal: (0,0) and (1,1).
+    // On 2x2 the first group is a diagonal: (0,0) and (1,1).
     EXPECT_EQ(unlike("v5e", "2x2", {{"a", 2}, {"b", 2}}), Names{"a"});
     EXPECT_EQ(unlike("v5e", "2x2", {{"a", 1}, {"b", 4}}), Names{});
-    // (0,0) and (1,3); b is (0,0) and (0,1), (1,3) and (1,2), and so on.
+    // a has (0,0) and (1,3); b has (0,0) and (0,1), (1,3) and (1,2), and so on.
     EXPECT_EQ(unlike("v6e", "2x4", {{"a", 2}, {"b", 2}, {"c", 2}}), Names{"a"});
     EXPECT_EQ(unlike("v6e", "2x4", {{"a", 4}, {"b", 2}}), Names{"a"});
     EXPECT_EQ(unlike("v6e", "2x4", {{"a", 2}, {"b", 4}}), Names{"a"});
     EXPECT_EQ(unlike("v6e", "2x4", {{"a", 8}, {"b", 1}}), Names{});
-    // Diagonals of the plane of y and z, and of that of x and y.
+    // a and b are diagonals of the plane of y and z, and of that of x and y.
     EXPECT_EQ(unlike("v5p", "2x2x2", {{"a", 2}, {"b", 2}, {"c", 2}}), (Names{"a", "b"}));
     EXPECT_EQ(unlike("v5p", "2x2x2", {{"a", 2}, {"b", 4}}), Names{"a"});
     EXPECT_EQ(unlike("v4", "2x2x2", {{"a", 2}, {"b", 4}}), Names{});
@@ -211,7 +214,8 @@ TEST(MapMeshAsJax, Messages) {
               "size: data 32");
 }
 
-/// Whatever multiplies to the chips can be split, and tiles the slice (DeviceMesh checks that).
+/// All sizes whose product is the number of chips can be
+/// split, and tile the slice (DeviceMesh checks that).
 TEST(MapMeshAsJax, EverySplitOfTheChipsHasAMapping) {
     constexpr std::uint64_t kSeed = 11;
     Random random(kSeed);

@@ -8,7 +8,7 @@
 namespace podsim::topology {
 namespace {
 
-/// A mesh from `{name, factors as text}`.
+/// Returns a mesh from `{name, factors as text}`.
 DeviceMesh mesh_of(const Lattice& slice,
                    const std::vector<std::pair<std::string, std::string>>& axes) {
     std::vector<LogicalAxis> parsed;
@@ -82,7 +82,7 @@ TEST(Factor, Messages) {
 }
 
 TEST(DeviceMesh, SizesAndGroups) {
-    // The quick-start mesh: fsdp 4 * 20 * 14 = 1120, context 2, tensor 4; 8960 in all.
+    // The quick-start mesh has fsdp 4 * 20 * 14 = 1120, context 2, tensor 4; 8960 in all.
     const DeviceMesh mesh =
         mesh_of(box("16x20x28"), {{"fsdp", "x/4 y z/2"}, {"context", "z%2"}, {"tensor", "x%4"}});
     EXPECT_EQ(mesh.size("fsdp"), 1120);
@@ -131,7 +131,7 @@ TEST(DeviceMesh, MessagesSayWhichFactorIsUnusedOrUsedTwice) {
         error({{"data", "y"}, {"tensor", "x%4"}}),
         "factor 'x/4' of axis x (length 16) is unused: the mesh spans 16 of the 64 chips of slice "
         "16x4x1; add 'x/4' to a logical axis");
-    // y twice and x/4 forgotten multiply to 64 all the same; the overlap is what is wrong.
+    // y twice and no x/4 still multiply to 64; the error is the overlap.
     EXPECT_EQ(
         error({{"data", "x%4 y"}, {"tensor", "y"}}),
         "axis y (length 4) is used twice: 'y' of 'data' and 'y' of 'tensor' overlap; each factor "
@@ -140,7 +140,7 @@ TEST(DeviceMesh, MessagesSayWhichFactorIsUnusedOrUsedTwice) {
         error({{"data", "x/2 y"}, {"tensor", "x%4"}}),
         "axis x (length 16) is used twice: 'x%4' of 'tensor' and 'x/2' of 'data' overlap; each "
         "factor belongs to one logical axis; after 'x%4' the rest of the axis is 'x/4'");
-    // Stride 6 after blocks of 4: chips 4 and 5 belong to nobody.
+    // With stride 6 after blocks of 4, no member has chips 4 and 5.
     EXPECT_EQ(
         error_of([&] {
             mesh_of(box("24x1x1"), {{"data", "x/6"}, {"tensor", "x%4"}});
@@ -163,7 +163,7 @@ TEST(DeviceMesh, MessagesSayWhichFactorIsUnusedOrUsedTwice) {
               "slices");
 }
 
-/// Whether counting through all factors reaches every chip exactly once.
+/// True if counting through all factors reaches every chip exactly once.
 bool tiles(const Lattice& slice, const std::vector<AxisFactor>& factors) {
     std::vector<Point> reached{{0, 0, 0}};
     for (const AxisFactor& factor : factors) {
@@ -186,7 +186,7 @@ bool tiles(const Lattice& slice, const std::vector<AxisFactor>& factors) {
            distinct.size() == reached.size();
 }
 
-// The constructor's rule about strides against plain counting, on random lists of factors.
+// The constructor's rule about strides agrees with plain counting, on random lists of factors.
 TEST(DeviceMesh, AcceptsExactlyTheFactorsThatReachEveryChipOnce) {
     constexpr std::uint64_t kSeed = 77;
     Random random(kSeed);
@@ -210,7 +210,7 @@ TEST(DeviceMesh, AcceptsExactlyTheFactorsThatReachEveryChipOnce) {
         ASSERT_EQ(ok, tiles(slice, factors)) << "seed " << kSeed << ", round " << i;
         ++(ok ? accepted : refused);
     }
-    EXPECT_GT(accepted, 100);  // the loop has seen both
+    EXPECT_GT(accepted, 100);  // both outcomes occur
     EXPECT_GT(refused, 500);
 }
 
@@ -219,7 +219,8 @@ const PlacingOrder kOrder{.chips = {"tensor", "context"}};
 
 TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
     const Lattice pod = box("16x20x28");
-    // tensor 4: a block of x. context 2: y still has stride 1. fsdp: the rest, 4 * 10 * 28 = 1120.
+    // tensor 4 takes a block of x. context 2 takes y, which still has stride 1. fsdp takes the
+    // rest, 4 * 10 * 28 = 1120.
     const DeviceMesh mesh =
         choose_mesh(pod, {{"fsdp", 1120}, {"context", 2}, {"tensor", 4}}, kOrder);
     ASSERT_EQ(mesh.axes().size(), 3u);
@@ -234,7 +235,7 @@ TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
               parse_factors("z", box("4x4x16")));
     EXPECT_EQ(choose_mesh(box("4x4x8"), {{"data", 8}, {"tensor", 16}}, kOrder).group({"tensor"}),
               parse_factors("x y", box("4x4x8")));
-    // After tensor x%4 context finds 4 on one axis at stride 4, or 2 x 2 on two axes at stride 1.
+    // After tensor x%4, context finds 4 on one axis at stride 4, or 2 x 2 on two axes at stride 1.
     EXPECT_EQ(choose_mesh(box("16x6x6"), {{"data", 36}, {"context", 4}, {"tensor", 4}}, kOrder)
                   .group({"context"}),
               parse_factors("x/4", box("16x6x6")));
@@ -244,7 +245,8 @@ TEST(ChooseMesh, WholeAxesFirstThenBlocks) {
     EXPECT_EQ(choose_mesh(pod, {{"data", 1}, {"fsdp", 8960}}, kOrder).size("data"), 1);
 }
 
-/// Names mean nothing here: what is named is placed first, in that order, then the others as given.
+/// The names have no meaning here: named axes are placed
+/// first, in that order, then the others as given.
 TEST(ChooseMesh, PlacesInTheOrderOfTheNames) {
     const Lattice slice = box("2x4x8");
     const std::vector<std::pair<std::string, int>> sizes{{"a", 4}, {"b", 4}, {"c", 4}};
@@ -256,7 +258,7 @@ TEST(ChooseMesh, PlacesInTheOrderOfTheNames) {
         }
         return all;
     };
-    // The first takes all of y, the next a block of z, the last what is left.
+    // The first takes all of y, the next a block of z, the last the rest.
     const auto whole = parse_factors("y", slice);
     const auto block = parse_factors("z%4", slice);
     const auto rest = parse_factors("x z/4", slice);
@@ -267,7 +269,8 @@ TEST(ChooseMesh, PlacesInTheOrderOfTheNames) {
     EXPECT_EQ(factors({"missing", "c"}), (Factors{block, rest, whole}));
 }
 
-/// 4 slices: the first named takes what divides both its size and the slices, 2 of 6, the next the other 2.
+/// With 4 slices, the first named axis takes the common divisor of its size and the slices, 2 of 6,
+/// the next the other 2.
 TEST(ChooseMesh, GivesOutSlicesInTheOrderOfTheNames) {
     const Lattice slice = box("6x2");
     const std::vector<std::pair<std::string, int>> sizes{{"a", 2}, {"b", 6}, {"c", 4}};
@@ -283,7 +286,7 @@ TEST(ChooseMesh, GivesOutSlicesInTheOrderOfTheNames) {
     EXPECT_EQ(spans({"b"}), (std::vector<int>{2, 2, 1}));
     EXPECT_EQ(spans({"c"}), (std::vector<int>{1, 1, 4}));
     EXPECT_EQ(spans({"b", "c"}), (std::vector<int>{1, 2, 2}));
-    // The first to be given slices has neighbouring ones.
+    // The first axis that gets slices has neighbouring ones.
     const DeviceMesh mesh = choose_mesh(slice, sizes, {.slices = {"b", "c"}}, 4);
     EXPECT_EQ(mesh.across({"b"}).stride, 1);
     EXPECT_EQ(mesh.across({"c"}).stride, 2);
@@ -294,7 +297,7 @@ TEST(ChooseMesh, EverySplitOfTheChipsHasAPlacement) {
     Random random(kSeed);
     const std::vector<int> primes{2, 3, 5, 7};
     for (int i = 0; i < 2000; ++i) {
-        // Primes thrown at random on three physical and four logical axes: equal products.
+        // Random primes are dealt to three physical and four logical axes, with equal products.
         Lattice slice;
         std::vector<std::pair<std::string, int>> sizes{
             {"data", 1}, {"fsdp", 1}, {"context", 1}, {"tensor", 1}};

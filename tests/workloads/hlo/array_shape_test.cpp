@@ -1,4 +1,4 @@
-// Shapes of HLO text, and the bytes that they take, padded by hand.
+// Shapes of HLO text, and their bytes, padded by hand.
 #include "workloads/hlo/array_shape.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ TEST(HloShape, ArraysTuplesAndTokens) {
     EXPECT_EQ(arrays_of(tuple).size(), 3U);
 }
 
-// The last dimensions in memory are padded to the first tile: 100 x 200 to 104 x 256, of 2 bytes; with {0,1} the other way round,
-// 112 of 100 and 256 of 200 in tiles of (8,128) would be 200 -> 200 and 100 -> 128.
+// The last dimensions in memory are padded to the first tile: 100 x 200 to 104 x 256, of 2 bytes.
+// With {0,1} the dimensions are exchanged: in tiles of (8,128) 200 stays 200 and 100 becomes 128.
 TEST(HloShape, TilesPadTheMostMinorDimensions) {
     EXPECT_EQ(stored("bf16[100,200]{1,0:T(8,128)(2,1)}"), 104 * 256 * 2);
     EXPECT_EQ(stored("bf16[100,200]{0,1:T(8,128)}"), 200 * 128 * 2);
@@ -71,7 +71,7 @@ TEST(HloShape, BracesBehindABlankAreNoLayout) {
     EXPECT_TRUE(text.take("{"));
 }
 
-// A tile of 2^63 - 1 gave 0 bytes, dimensions beyond 64 bits gave infinite ones.
+// A regression: a tile of 2^63 - 1 gave 0 bytes, and dimensions beyond 64 bits gave infinite ones.
 TEST(HloShape, SizesDoNotWrap) {
     const std::string large = "m:1:1: an array of 2^63 bytes or more";
     EXPECT_EQ(shape_error("f32[8,8]{1,0:T(9223372036854775807,2)}"), large);
@@ -86,7 +86,7 @@ TEST(HloShape, SizesDoNotWrap) {
               "m:1:10: an array of 2^63 bytes or more");
 }
 
-// 2^32 became axis 0, or 0 bits.
+// A regression: 2^32 became axis 0, or 0 bits.
 TEST(HloShape, NumbersOfLayouts) {
     EXPECT_EQ(shape_error("f32[2]{4294967296}"),
               "m:1:8: 4294967296 stands in a layout where 0 to 65536 may");

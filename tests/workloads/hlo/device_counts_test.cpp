@@ -1,4 +1,5 @@
-// Who takes part in a collective, in all four meanings of its groups, against the definition device by device.
+// Participants of a collective, in all four meanings of
+// its groups, against the definition device by device.
 #include "workloads/hlo/device_counts.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ const Instruction& collective_in(const Module& module) {
     return module.computations[0].root_instruction();
 }
 
-/// Groups as sets; of everybody the whole.
+/// Returns the groups as sets; without groups, one set of all devices.
 DeviceSets sets_of(const std::string& header, const std::string& collective) {
     const Module module = module_with(header, collective);
     const DeviceCounts counts = device_counts(module);
@@ -57,7 +58,7 @@ std::string counts_text(std::int64_t replicas, std::int64_t partitions) {
                        fmt::format(", num_partitions={}", partitions));
 }
 
-/// `{{0,1},{2,3}}`: ids in groups of `size`; empty for size 0.
+/// Returns `{{0,1},{2,3}}`: ids in groups of `size`; empty for size 0.
 std::string ids_in(std::int64_t count, std::int64_t size) {
     std::string text = "{";
     for (std::int64_t id = 0; size > 0 && id < count; ++id) {
@@ -68,8 +69,9 @@ std::string ids_in(std::int64_t count, std::int64_t size) {
     return text + "}";
 }
 
-// Two devices r P + p meet where the ids of their group say so: of replicas r of one p, of partitions p of one r, of whole replicas r
-// of any p, of devices themselves. Every R x P up to 4 x 4, every size of groups that divides, and the empty list.
+// Two devices r P + p are in one group if their ids are: ids are replicas r of one p, partitions p
+// of one r, whole replicas r of any p, or devices themselves. The test covers every R x P up to 4 x
+// 4, every size of groups that divides, and the empty list.
 TEST(HloDeviceCounts, EveryModeOverEveryCount) {
     struct Mode {
         const char* text;
@@ -125,7 +127,8 @@ TEST(HloDeviceCounts, EveryModeOverEveryCount) {
     }
 }
 
-// The example that counted 0 bytes: the one replica with its four partitions.
+// A regression: this example counted 0 bytes; the
+// group is the one replica with its four partitions.
 TEST(HloDeviceCounts, AChannelWithoutGlobalIdsMeansWholeReplicas) {
     EXPECT_EQ(sets_of(", num_partitions=4", "all-reduce(a), channel_id=1, replica_groups={{0}}"),
               (DeviceSets{{0, 1, 2, 3}}));
@@ -152,7 +155,7 @@ TEST(HloDeviceCounts, PermutesGoBetweenReplicasOrPartitions) {
               "0>3 3>0 ");
 }
 
-// Many dumps state no counts: there the ids are all that there is to know.
+// Many dumps state no counts: their only source is the ids.
 TEST(HloDeviceCounts, WithoutAHeaderIdsSayHowMany) {
     const auto counts = [](const std::string& header, const std::string& collective,
                            std::int64_t devices = 0) {
@@ -166,13 +169,14 @@ TEST(HloDeviceCounts, WithoutAHeaderIdsSayHowMany) {
     EXPECT_EQ(counts("", four), "4 x 1");
     EXPECT_EQ(counts("", global), "1 x 4");
     EXPECT_EQ(counts("", four, 8), "4 x 2");
-    EXPECT_EQ(counts("", four, 6), "1 x 6");  // no whole number of partitions: devices' numbers
+    EXPECT_EQ(counts("", four, 6), "1 x 6");  // no whole number of partitions: ids are devices
     EXPECT_EQ(counts(", num_partitions=4", global), "1 x 4 stated");
     EXPECT_EQ(counts(", replica_count=4", four), "4 x 1 stated");
     EXPECT_EQ(counts(", num_partitions=16777216", four), "1 x 16777216 stated");
 }
 
-// They were taken for the nearest count that is one: 1e3 for 1, more than 16 million for that.
+// A regression: such counts were read as the nearest
+// valid one, 1e3 as 1, larger ones as 16 million.
 TEST(HloDeviceCounts, CountsOfTheHeaderThatAreNone) {
     const auto refused = [](const std::string& header) {
         try {
@@ -195,7 +199,8 @@ TEST(HloDeviceCounts, CountsOfTheHeaderThatAreNone) {
     EXPECT_EQ(refused(", replica_count=4096, num_partitions=4096"), "none");
 }
 
-// Three meshes of no regular form are listed, of 400,000 devices each; a third does not fit into the budget, at its line.
+// Meshes of no regular form are listed, of 400,000 devices each; the third does not fit into the
+// budget and is refused at its line.
 TEST(HloDeviceCounts, ListsOfAModuleHaveABudget) {
     std::string text = "HloModule m\ne {\n a = f32[8] parameter(0)\n";
     for (int i = 0; i < 3; ++i) {
@@ -215,7 +220,7 @@ TEST(HloDeviceCounts, ListsOfAModuleHaveABudget) {
     }
 }
 
-// XLA's own verifier lets them pass; they are taken as devices' numbers, and that is said.
+// XLA's own verifier lets these ids pass; they are read as devices, and reported.
 TEST(HloDeviceCounts, IdsBeyondTheHeader) {
     const auto beyond = [](const std::string& header, const std::string& collective) {
         const Module module = module_with(header, collective);

@@ -1,4 +1,5 @@
-// Groups of devices in every spelling, against lists written out by hand, and digits there and back at random.
+// Groups of devices in every spelling, against lists
+// written out by hand, and round trips of random digits.
 #include "workloads/hlo/device_groups.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ TEST(HloDeviceGroups, Lists) {
     EXPECT_EQ(read_groups("{{0,5},{2,3}}").devices(), 6);
 }
 
-// arange(2 x 3) = 0 1 2 / 3 4 5, transposed 0 3 / 1 4 / 2 5.
+// arange(2 x 3) is 0 1 2 / 3 4 5, transposed 0 3 / 1 4 / 2 5.
 TEST(HloDeviceGroups, Iotas) {
     EXPECT_EQ(read("[2,3]<=[6]"), (Groups{{0, 1, 2}, {3, 4, 5}}));
     EXPECT_EQ(read("[3,2]<=[2,3]T(1,0)"), (Groups{{0, 3}, {1, 4}, {2, 5}}));
@@ -54,7 +55,7 @@ TEST(HloDeviceGroups, MeshesWithNamedAxes) {
     EXPECT_EQ(read("mesh['x'=2,'y'=2] {'y','x'}"), (Groups{{0, 2, 1, 3}}));
     EXPECT_EQ(read("mesh['a'=1,'b'=4] {'b'}"), (Groups{{0, 1, 2, 3}}));
     EXPECT_EQ(read("mesh['a'=1,'b'=4] {'a'}"), (Groups{{0}, {1}, {2}, {3}}));
-    // Of 8 = 2 x 2 x 2 the middle factor: stride 2.
+    // The group is the middle factor of 8 = 2 x 2 x 2: stride 2.
     EXPECT_EQ(read("mesh['x'=8] {'x':(2)2}"), (Groups{{0, 2}, {1, 3}, {4, 6}, {5, 7}}));
     EXPECT_EQ(read("mesh['x'=8] {'x':(1)2}"), (Groups{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
     EXPECT_EQ(read("mesh['o'=10], device_ids=(8,3,7,5,4,2,6,0,1,9) {'o':(5)2}"),
@@ -72,11 +73,11 @@ TEST(HloDeviceGroups, OneSpellingForAll) {
     EXPECT_EQ(canonical("{{0,1,2},{3}}", 4), "irregular");
     EXPECT_EQ(canonical("{{0,3},{1,2}}", 4), "irregular");
     EXPECT_EQ(canonical("{{0,1},{2,3}}", 8), "irregular");  // four devices are in none
-    EXPECT_EQ(canonical("{{0,1},{1,2}}", 3), "irregular");
     EXPECT_EQ(canonical("{{0,1,3},{2,4,5}}", 6), "irregular");
 }
 
-// Any digits, as groups in any order, come back as those digits joined, and as a text that reads to the same groups.
+// Any digits, as groups in any order, come back as those
+// digits joined, and as a text that reads to the same groups.
 TEST(HloDeviceGroups, DigitsThereAndBack) {
     std::mt19937 random(7);
     const auto pick = [&](int most) {
@@ -129,12 +130,13 @@ TEST(HloDeviceGroups, DigitsThereAndBack) {
     }
 }
 
-/// How `text` reads where its groups are written one by one.
+/// Returns the digits of `text` with its groups listed one by one.
 std::optional<std::vector<Digit>> digits_of_lists(const std::string& text, std::int64_t devices) {
     return digits_of({read(text)}, devices);
 }
 
-// Groups as digits, against the same groups one by one: every arange of up to three axes of 1 to 4, transposed in every order, cut at every size.
+// Groups as digits agree with the same groups one by one: every arange of up to three axes of 1 to
+// 4, transposed in every order, cut at every size.
 TEST(HloDeviceGroups, WhatIsNotListedHasTheSameDigits) {
     int regular = 0;
     for (int code = 0; code < 64; ++code) {
@@ -158,7 +160,8 @@ TEST(HloDeviceGroups, WhatIsNotListedHasTheSameDigits) {
     EXPECT_GT(regular, 1000);
 }
 
-// Meshes whose devices an arange says, against the same devices as a list: where parts of the arange and axes do not divide each other too.
+// Meshes whose devices are an arange agree with the same devices as a list, also if parts of the
+// arange and axes do not divide each other.
 TEST(HloDeviceGroups, MeshesOfArrangedDevices) {
     int listed = 0;
     for (const char* const arange : {"[12]", "[3,4]T(1,0)", "[4,3]T(1,0)", "[2,6]T(1,0)",
@@ -188,7 +191,7 @@ TEST(HloDeviceGroups, MeshesOfArrangedDevices) {
     EXPECT_GT(listed, 5);
 }
 
-// None of them is written out.
+// None of the groups is listed.
 TEST(HloDeviceGroups, MillionsOfGroups) {
     const DeviceGroups pairs = read_groups("[8388608,2]<=[2,8388608]T(1,0)");
     EXPECT_TRUE(pairs.groups.empty());
@@ -202,7 +205,8 @@ TEST(HloDeviceGroups, MillionsOfGroups) {
               "groups of no regular form of more than 1048576 devices");
 }
 
-// Products and sums of sizes beyond 64 bits, which wrapped: a part of 2^62 behind 4 was 0 devices.
+// A regression: products and sums of sizes beyond 64 bits
+// wrapped, so that a part of 2^62 behind 4 had 0 devices.
 TEST(HloDeviceGroups, NoSizeWraps) {
     const std::string large = "groups of less than 1 or more than 16 million devices";
     const std::string part = "a part of an axis that does not divide it";
@@ -218,7 +222,7 @@ TEST(HloDeviceGroups, NoSizeWraps) {
     EXPECT_EQ(group_error("{{9223372036854775808}}"), "expected a whole number");
 }
 
-// Each was read, and meant something else.
+// A regression: each of these was read, with another meaning.
 TEST(HloDeviceGroups, WhatNoProgramMeans) {
     const std::string small = "a part of an axis of a size below 1";
     EXPECT_EQ(group_error("mesh['a'=8] {'a':(1)0}"), small);
@@ -252,6 +256,16 @@ TEST(HloDeviceGroups, PairsAndErrors) {
     EXPECT_EQ(group_error("mesh['x'=2] {'y'}"), "groups along an axis that the mesh does not have");
     EXPECT_EQ(group_error("mesh['x'=6] {'x':(1)4}"), "a part of an axis that does not divide it");
     EXPECT_EQ(group_error("{{0,1}"), "expected '{' but the text ends");
+}
+
+TEST(HloDeviceGroups, EachDeviceOnce) {
+    EXPECT_EQ(group_error("{{0,1},{2,3}}"), "none");
+    EXPECT_EQ(group_error("{{0,1,0}}"), "the device 0 twice");
+    EXPECT_EQ(group_error("{{0,1},{2,1}}"), "the device 1 twice");
+    EXPECT_EQ(group_error("mesh['x'=4], device_ids=(0,3,2,3) {'x'}"), "the device 3 twice");
+    EXPECT_EQ(end_twice(read_pairs("{{0,1},{0,2}}")), "the source 0 twice");
+    EXPECT_EQ(end_twice(read_pairs("{{0,1},{2,1}}")), "the target 1 twice");
+    EXPECT_EQ(end_twice(read_pairs("{{0,1},{1,0},{2,2}}")), "");
 }
 
 }  // namespace

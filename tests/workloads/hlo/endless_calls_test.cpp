@@ -1,4 +1,4 @@
-// Which modules are refused for their calls, whatever the order of their text.
+// Modules that are refused for their calls, in any order of their text.
 #include "workloads/hlo/endless_calls.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace podsim::workloads::hlo {
 namespace {
 
-/// By the reader, which asks for it.
+/// Returns the reader's refusal.
 std::string refused(const std::string& text) {
     try {
         read_module(text, "m.txt");
@@ -21,7 +21,8 @@ std::string refused(const std::string& text) {
     return "none";
 }
 
-/// c0 computes, c1 calls it, c2 calls c1 ...: as XLA prints them, callees first, or the other way round.
+/// Returns computations of which c0 computes, c1 calls it, c2 calls c1 ...: callees first, as XLA
+/// prints them, or last.
 std::string chain(int calls, bool callees_first) {
     std::string text;
     for (int i = 0; i <= calls; ++i) {
@@ -34,7 +35,8 @@ std::string chain(int calls, bool callees_first) {
     return text;
 }
 
-// Of 4 lines a computation; c65 is the first whose calls go 65 deep, at line 4 x 65 + 1, or behind all that lie above it: 5, or 19935.
+// A computation has 4 lines. c65 is the first whose calls go 65 deep, at line 4 x 65 + 1, or behind
+// all those above it: 5, or 19935.
 TEST(HloEndlessCalls, HowDeepCallsGoDoesNotDependOnTheOrderOfTheText) {
     for (const bool callees_first : {true, false}) {
         EXPECT_EQ(refused(chain(64, callees_first)), "none");
@@ -45,7 +47,7 @@ TEST(HloEndlessCalls, HowDeepCallsGoDoesNotDependOnTheOrderOfTheText) {
     EXPECT_EQ(refused(chain(20000, false)), "m.txt:79741:1: 'c65' calls others more than 64 deep");
 }
 
-// `a` calls what is in a circle, and is not in it.
+// `a` calls computations of a cycle, but is not part of it.
 TEST(HloEndlessCalls, WhatCallsItselfIsNamed) {
     const auto calling = [](const std::string& name, const std::string& callee) {
         return name + " {\n x = f32[] call(), to_apply=" + callee + "\n}\n";
@@ -57,7 +59,8 @@ TEST(HloEndlessCalls, WhatCallsItselfIsNamed) {
     EXPECT_EQ(refused(calling("a", "a")), "m.txt:1:1: 'a' calls itself");
 }
 
-// Of 11 instructions each, of which 10 call the computation before: they reach 1, 21, 221, ..., and t7 22222221; the text has 100.
+// Computations have 11 instructions each, of which 10 call the previous computation: they reach 1,
+// 21, 221, ..., and t7 22222221; the text has 100.
 TEST(HloEndlessCalls, WhatReachesTooMuchIsRefused) {
     std::string text = "t0 {\n ROOT x = f32[] constant(1)\n}\n";
     for (int i = 1; i < 10; ++i) {
@@ -72,7 +75,8 @@ TEST(HloEndlessCalls, WhatReachesTooMuchIsRefused) {
     EXPECT_EQ(refused(text), "m.txt:82:1: 't7' reaches more than 4000100 instructions");
 }
 
-// Nothing calls u1 to u19, which reach 222221 each as t5 does, and run one after the other where no ENTRY is: 18 are 3999978.
+// Nothing calls u1 to u19, which reach 222221 each as t5 does, and run one after the other if there
+// is no ENTRY: 18 are 3999978.
 TEST(HloEndlessCalls, WhatAllEntriesReachIsCounted) {
     std::string text = "t0 {\n ROOT x = f32[] constant(1)\n}\n";
     for (int i = 1; i < 25; ++i) {
@@ -89,7 +93,8 @@ TEST(HloEndlessCalls, WhatAllEntriesReachIsCounted) {
               "m.txt:290:1: 't23' reaches more than 4000265 instructions with those before it");
 }
 
-// A conditional's branches are gone through for the choice, and the longest again: b0 of 3 instructions, and 40 conditionals around it.
+// A conditional's branches are walked for the choice, and the longest again: b0 has 3 instructions,
+// and 40 conditionals are around it.
 TEST(HloEndlessCalls, BranchesWithinBranchesCountOnceMore) {
     const auto nested = [](int body) {
         std::string text = "b0 {\n p = f32[] parameter(0)\n";
@@ -106,8 +111,8 @@ TEST(HloEndlessCalls, BranchesWithinBranchesCountOnceMore) {
         return text;
     };
     EXPECT_EQ(refused(nested(1000)), "none");
-    // Each chooses among 200001 instructions and those of the conditionals within: 20 of them are 4000400, beyond 4000000 + 200081
-    // only with the 21st.
+    // Each chooses among 200001 instructions and those of the inner conditionals: 20 of them are
+    // 4000400, so that only the 21st exceeds 4000000 + 200081.
     EXPECT_EQ(refused(nested(200000)),
               "m.txt:200084:1: 'b21' reaches more than 4200081 instructions with those before it");
 }

@@ -1,4 +1,5 @@
-// Operands in every form of XLA's grammar: names, elements of tuples in the compact form of its dumps, instructions.
+// Operands in every form of XLA's grammar: names, elements
+// of tuples in the compact form of its dumps, instructions.
 #include "workloads/hlo/operands.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ std::string operand_error(const std::string& instructions) {
 
 const std::string kNestedPair = " p = (f32[10], (f32[20], f16[30])) parameter(0)\n";
 
-// With and without %, with and without a shape before it, nested, and each element once however many read it.
+// Elements are written with and without %, with and without a shape before them, and nested; each
+// appears once for any number of readers.
 TEST(HloOperands, ElementsOfTuplesByTheirNumbers) {
     const Computation found = read_entry(
         kNestedPair +
@@ -52,7 +54,7 @@ TEST(HloOperands, ElementsOfTuplesByTheirNumbers) {
     EXPECT_EQ(found.root_instruction().operands, (OperandNumbers{1, 6}));
 }
 
-// XLA gives them names of their own where they would meet others'; here no name has a `#`.
+// XLA renames elements that would clash with other names; here no name has a `#`.
 TEST(HloOperands, ElementsMeetNoOtherName) {
     const Computation found = read_entry(kNestedPair +
                                          " p_0 = f32[10] parameter(1)\n"
@@ -74,7 +76,7 @@ TEST(HloOperands, InstructionsAsOperands) {
     EXPECT_EQ(found.parameter(1), &found.instructions[1]);
 }
 
-// As deep as the text is long, without a stack of calls.
+// Operands nest as deep as the text is long, without recursion.
 TEST(HloOperands, InstructionsAsOperandsMayBeDeep) {
     std::string text = " ROOT r = f32[] negate(";
     for (int i = 0; i < 20'000; ++i) {
@@ -142,14 +144,14 @@ constexpr const char* kWithOperands[] = {"add",
                                          "tuple",
                                          "while"};
 
-// `ragged-all-to-all-start()` ended the program: the operands that an opcode needs were looked up by the whole word.
+// A regression: `ragged-all-to-all-start()` ended the program, as the operands that an opcode needs
+// were looked up by the whole word.
 TEST(HloOperands, EachAsynchronousFormHasThem) {
     for (const std::string opcode : kWithOperands) {
         for (const char* const form : {"", "-start", "-update", "-done"}) {
-            const std::string error = opcode == "tuple" && (form[0] == 0 || form[1] == 's')
-                                          ? "none"  // of no values
-                                          : "m.txt:2:2: 'a': " + opcode + form + " of 0 operands";
-            EXPECT_EQ(operand_error(" a = f32[8] " + opcode + form + "()\n"), error);
+            const bool of_nothing = opcode == "tuple" && (form[0] == 0 || form[1] == 's');
+            EXPECT_EQ(operand_error(" a = () " + opcode + form + "()\n"),
+                      of_nothing ? "none" : "m.txt:2:2: 'a': " + opcode + form + " of 0 operands");
         }
     }
     const std::string two = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n";
@@ -160,13 +162,17 @@ TEST(HloOperands, EachAsynchronousFormHasThem) {
               "m.txt:2:57: 'r.dot-start': dot-start of 1 operands");
 }
 
-// What passes on one value has no other: those who go through names meet each once.
+// An instruction that passes on one value has no other
+// operand: a walk through names meets each once.
 TEST(HloOperands, NamesHaveOne) {
     const std::string two = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n a = f32[8] ";
     for (const std::string opcode :
          {"bitcast", "bitcast-convert", "convert", "copy", "copy-start", "copy-done",
           "get-tuple-element", "opt-barrier", "reshape", "all-gather-done", "async-update"}) {
-        EXPECT_EQ(operand_error(two + opcode + "(p)\n"), "none");
+        EXPECT_EQ(operand_error(two + opcode + "(p)\n"),
+                  opcode == "get-tuple-element"
+                      ? "m.txt:4:2: 'a': a get-tuple-element without an index"
+                      : "none");
         EXPECT_EQ(operand_error(two + opcode + "(p, q)\n"),
                   "m.txt:4:2: 'a': " + opcode + " of 2 operands");
     }

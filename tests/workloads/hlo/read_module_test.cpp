@@ -1,4 +1,4 @@
-// Modules in every form in which XLA prints them, and what is said of those that are none.
+// Modules in every form in which XLA prints them, and the messages for texts that are not modules.
 #include "workloads/hlo/read_module.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(HloReadModule, AWholeModule) {
     EXPECT_FALSE(module.cut_off);
 }
 
-// The last of them counted, without a word.
+// A regression: the last of them counted, silently.
 TEST(HloReadModule, WhatStandsTwice) {
     const std::string one = "e {\n a = f32[8] parameter(0)\n}\n";
     EXPECT_EQ(module_error("ENTRY " + one + "ENTRY f {\n a = f32[8] parameter(0)\n}\n"),
@@ -79,13 +79,13 @@ TEST(HloReadModule, WhatStandsTwice) {
               "m.txt:3:2: 'b': a second parameter of the number 0");
 }
 
-// It stood at no place.
+// A regression: the error had no position.
 TEST(HloReadModule, CallsOfNoName) {
     EXPECT_EQ(module_error("e {\n a = f32[8] parameter(0)\n b = f32[8] call(a), to_apply==\n}\n"),
               "m.txt:3:2: 'b': to_apply: expected a name");
 }
 
-// They were read by their beginning, as 1, or as no parameter at all.
+// A regression: such numbers were read by their beginning, as 1, or not as a parameter at all.
 TEST(HloReadModule, NumbersOfParameters) {
     for (const char* const number : {"1e3", "-1", "x", "", "18446744073709551616"}) {
         EXPECT_EQ(module_error(std::string("e {\n a = f32[8] parameter(") + number + ")\n}\n"),

@@ -23,8 +23,8 @@ ModelSpec tiny_model() {
             .vocabulary = 16};
 }
 
-// Exact counts of the sources that the catalogue names (huggingface.co's counts of the tensors; tables of
-// the Gemma reports, embedding and other parameters added).
+// Exact counts of the sources that the catalogue names (huggingface.co's counts of the tensors;
+// tables of the Gemma reports, embedding and other parameters added).
 TEST(Model, PublishedParameterCountsFollowFromTheShapes) {
     const std::pair<const char*, std::int64_t> published[] = {
         {"llama-2-7b", 6'738'415'616},
@@ -47,9 +47,9 @@ TEST(Model, PublishedParameterCountsFollowFromTheShapes) {
     }
 }
 
-// Rounded counts: GPT-3's 174,600 million (table D.1), PaLM's 540.35 billion (table 1), Mixtral 8x22B's
-// 141 billion, Gemma 3's millions without the embedding; and what a token uses of a model with experts:
-// Mixtral's 12.9 and 39 billion, DeepSeek-V3's 37 billion (36.6 without the lookup of the embedding).
+// Rounded counts: GPT-3's 174,600 million (table D.1), PaLM's 540.35 billion (table 1), Mixtral
+// 8x22B's 141 billion, Gemma 3's millions without the embedding. A token uses 12.9 and 39 billion
+// of Mixtral, and 37 billion of DeepSeek-V3 (36.6 without the lookup of the embedding).
 TEST(Model, RoundedPublishedCounts) {
     const auto total = [](const char* name) {
         return static_cast<double>(count_parameters(find_model(name)).total);
@@ -162,7 +162,8 @@ TEST(Model, FlopsPerToken) {
     EXPECT_EQ(training_flops_per_token(tiny_model(), 64, true).attention, full.attention / 2);
 }
 
-// S = 64, W = 16, one layer of two global: 64^2 + 64 x 16 pairs, causal 64^2 / 2 + 64 x 16 - 16^2 / 2.
+// S = 64, W = 16, one global layer of two: 64^2 + 64
+// x 16 pairs, causal 64^2 / 2 + 64 x 16 - 16^2 / 2.
 TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
     ModelSpec model = tiny_model();
     model.window = 16;
@@ -170,9 +171,9 @@ TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
     const double per_pair = 12.0 * 4 * 2 / 64;  // 12 N H / S
     EXPECT_EQ(training_flops_per_token(model, 64, false).attention, per_pair * (4096 + 1024));
     EXPECT_EQ(training_flops_per_token(model, 64, true).attention, per_pair * (2048 + 1024 - 128));
-    model.window = 100;  // longer than the sequence: as without one
+    model.window = 100;  // longer than the sequence: no effect
     EXPECT_EQ(training_flops_per_token(model, 64, true).attention, per_pair * 4096);
-    // Of 8 experts 2 are taken: 6 x 3 x 8 x 4 in each of 2 layers are not.
+    // 2 of 8 experts are taken: 6 x 3 x 8 x 4 in each of 2 layers are not.
     model.experts = {.count = 8, .per_token = 2, .d_ff = 4};
     const ParameterCount count = count_parameters(model);
     EXPECT_EQ(count.total - count.active, 2 * 6 * 3 * 8 * 4);
@@ -182,7 +183,7 @@ TEST(Model, FlopsPerTokenOfLocalAttentionAndExperts) {
               6.0 * static_cast<double>(count.layers_matmul + 128));
 }
 
-// How to Scale Your Model, section 6. The text rounds: 56.3e9 + 2.1e9 + 12.0e9 = 70.4e9 parameters.
+// How to Scale Your Model, section 6, rounds: 56.3e9 + 2.1e9 + 12.0e9 = 70.4e9 parameters.
 TEST(Model, BookSection6Parameters) {
     const ModelSpec& model = find_model("llama-3-70b");
     const ParameterCount count = count_parameters(model);
@@ -194,8 +195,8 @@ TEST(Model, BookSection6Parameters) {
     EXPECT_NEAR(static_cast<double>(count.total) / 70.4e9, 1, 0.015);
 }
 
-// The text takes 6 x 70e9 (rounded down from 70.55e9: 0.8 %) and leaves attention's dot
-// products out.
+// The text takes 6 x 70e9 (rounded down from 70.55e9:
+// 0.8 %) and leaves out attention's dot products.
 TEST(Model, BookSection6Flops) {
     const double per_token =
         training_flops_per_token(find_model("llama-3-70b"), 4096, true).parameters;
@@ -204,8 +205,8 @@ TEST(Model, BookSection6Flops) {
     EXPECT_EQ(6.0 * 70e9, 4.2e11);
 }
 
-// The text takes 70e9 parameters and 4e6 tokens (not 4 Mi = 4.19e6) and truncates 20.97e12
-// to 20.9e12.
+// The text takes 70e9 parameters and 4e6 tokens (not
+// 4 Mi = 4.19e6) and truncates 20.97e12 to 20.9e12.
 TEST(Model, BookSection6Memory) {
     const BookMemory memory = book_memory(find_model("llama-3-70b"), 70e9, 4e6);
     EXPECT_EQ(memory.parameters.value(), 140e9);
@@ -223,7 +224,7 @@ TEST(Model, UnknownNameHintsAtTheNearest) {
               "llama-2-13b, llama-2-70b, llama-3-8b, llama-3-70b, llama-3-405b, gemma-2b, "
               "gemma-7b, gemma-2-9b, gemma-2-27b, gemma-3-1b, gemma-3-12b, gemma-3-27b, "
               "mistral-7b, mixtral-8x7b, mixtral-8x22b, gpt-3-175b, palm-540b, deepseek-v3");
-    // Of a long name 80 characters are quoted.
+    // 80 characters of a long name are quoted.
     EXPECT_THAT(message_of([] { find_model(std::string(1'000'000, 'x')); }),
                 ::testing::StartsWith("unknown model '" + std::string(80, 'x') + "'; "));
 }
@@ -281,7 +282,7 @@ TEST(Model, TheLargestAcceptedModelIsCountedWithoutOverflow) {
     model.head_dim = ModelLimits::head_dim;
     model.vocabulary = ModelLimits::vocabulary;
     ASSERT_NO_THROW(validate(model));
-    // L (D H 4 N + 3 D F + 2 D) + 2 V D + D in powers of two.
+    // The count is L (D H 4 N + 3 D F + 2 D) + 2 V D + D in powers of two.
     EXPECT_EQ(
         count_parameters(model).total,
         (1LL << 12) * ((1LL << 48) + 3 * (1LL << 42) + (1LL << 21)) + (1LL << 45) + (1LL << 20));

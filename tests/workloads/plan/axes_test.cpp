@@ -1,4 +1,4 @@
-// The table of logical axes: its rows prove each other and the values that are read off it.
+// The table of logical axes: its rows prove each other and the values derived from them.
 #include "workloads/plan/axes.h"
 
 #include <gmock/gmock.h>
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "workloads/plan/occupancy.h"
+#include "workloads/plan/plan.h"
 
 namespace podsim::workloads {
 namespace {
 
 using ::testing::ElementsAre;
 
-/// 2, 3, 5, ... ways along the axes in the order of the table.
+/// Returns sizes 2, 3, 5, ... along the axes in the order of the table.
 Ways prime_ways() {
     return {.data = 2,
             .fsdp = 3,
@@ -36,10 +36,11 @@ TEST(Axes, EveryRowHasAFieldAndANameOfItsOwn) {
         EXPECT_FALSE(row.meaning.empty());
         EXPECT_FALSE(row.example.empty());
         EXPECT_EQ(find_axis(row.name), &row);
-        // An axis that has its turn for slices exchanges little; one that splits matrices exchanges most.
+        // An axis with priority for slices exchanges
+        // little; one that splits matrices exchanges most.
         EXPECT_FALSE(row.turn_for_slices > 0 && !row.once_a_step);
         EXPECT_EQ(row.splits_matrices, row.turn_for_chips >= 1 && row.turn_for_chips <= 3);
-        // What shares an expert's weights shares all weights.
+        // An axis that shares an expert's weights shares all weights.
         EXPECT_TRUE(row.shares_weights || !row.shares_experts);
     }
     EXPECT_EQ(find_axis("x"), nullptr);
@@ -90,7 +91,7 @@ TEST(Axes, TheOrderInWhichSizesArePlaced) {
     EXPECT_THAT(placing_order().slices, ElementsAre("data", "pipeline"));
 }
 
-// 100 sequences of 30 tokens on 2 x 3 x 13 shards of 1 microbatch: 2 each at most; of 2 microbatches: 1.
+// 100 sequences of 30 tokens lie on 2 x 3 x 13 shards: at most 2 each with 1 microbatch, 1 with 2.
 TEST(Axes, TheBatchIsSharedOutOverTheAxesThatSplitIt) {
     const Occupancy one = occupancy({.tokens = 3000, .sequence = 30}, prime_ways());
     EXPECT_EQ(one.sequences, 100);

@@ -1,12 +1,13 @@
-// `full`: only a layer's input is kept, and what no backward operation reads does not run again; MaxText's policies.
+// `full`: only a layer's input is kept, and operations whose result no backward operation reads do
+// not run again; MaxText's policies.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/book_step.h"
-#include "workloads/analytic/step_flops.h"
-#include "workloads/analytic/weight_loading.h"
+#include "workloads/bounds/book_step.h"
+#include "workloads/bounds/step_flops.h"
+#include "workloads/bounds/weight_loading.h"
 #include "workloads/step/step.h"
 
 namespace podsim::workloads {
@@ -32,7 +33,7 @@ double again(const ModelSpec& model, TrainingPlan plan, const Remat& remat) {
     return flops_by_pass(build_step(model, plan)).of(Pass::recompute).value();
 }
 
-/// What `block` runs again and `full` does not, by name.
+/// Returns the operations that `block` runs again and `full` does not, by name.
 Names dead(const ModelSpec& model, TrainingPlan plan) {
     plan.remat = policy("block");
     const Names all = of_layer(build_step(model, plan), Pass::recompute);
@@ -70,7 +71,8 @@ TrainingPlan over_tensor() {
     return plan;
 }
 
-// t = 32, D = 16, F = 32, N H = 16: the MLP's last matmul 2 t D F = 32768 FLOPs, attention's output 2 t N H D = 16384.
+// t = 32, D = 16, F = 32, N H = 16: the MLP's last matmul has 2 t D F = 32768 FLOPs, attention's
+// output 2 t N H D = 16384.
 TEST(FullRemat, LeavesTheMlpsLastMatmulAndItsCollective) {
     const ModelSpec model = one_layer();
     EXPECT_EQ(again(model, one_chip(), policy("block")) - again(model, one_chip(), policy("full")),
@@ -86,7 +88,7 @@ TEST(FullRemat, LeavesAParallelBlocksOutputToo) {
     EXPECT_EQ(dead(model, over_tensor()), (Names{"out", "down", "scatter layer output"}));
 }
 
-// A norm behind the blocks reads what they put out (Gemma 2 and 3): nothing is dead.
+// A norm behind the blocks reads their outputs (Gemma 2 and 3): no operation is dead.
 TEST(FullRemat, NormedOutputsAreAlive) {
     ModelSpec model = one_layer();
     model.norms = 4;
@@ -94,7 +96,7 @@ TEST(FullRemat, NormedOutputsAreAlive) {
     EXPECT_EQ(dead(model, over_tensor()), Names{});
     model.experts = with_experts(1).experts;
     EXPECT_EQ(dead(model, split()), Names{});
-    // Saved, it does not run again.
+    // A saved output does not run again.
     EXPECT_EQ(again(one_layer(), one_chip(), policy("full")) -
                   again(one_layer(), one_chip(), policy("save_dot_except_mlpwi")),
               32768 + 16384);
@@ -104,7 +106,8 @@ TEST(FullRemat, NormedOutputsAreAlive) {
               32768 + 16384 + 32768);
 }
 
-// The router's weights multiply what the routed experts gave, so that their gradient reads it; shared experts are only added.
+// The router's weights multiply the outputs of the routed experts, so that their gradient reads
+// these; shared experts are only added.
 TEST(FullRemat, RoutedExpertsAreAliveAndSharedOnesAreNot) {
     EXPECT_EQ(dead(with_experts(0), split()), Names{"combine"});
     EXPECT_EQ(dead(with_experts(1), split()),
@@ -112,7 +115,7 @@ TEST(FullRemat, RoutedExpertsAreAliveAndSharedOnesAreNot) {
     EXPECT_EQ(again(with_experts(1), one_chip(), policy("block")) -
                   again(with_experts(1), one_chip(), policy("full")),
               2 * 32 * 16 * 32);
-    // Kept at the experts, their output travels back once more.
+    // An output kept at the experts is exchanged again.
     TrainingPlan plan = split();
     plan.remat = policy("minimal");
     EXPECT_EQ(of_layer(build_step(with_experts(0), plan), Pass::recompute),
@@ -124,7 +127,7 @@ TEST(FullRemat, RoutedExpertsAreAliveAndSharedOnesAreNot) {
                      "exchange expert output", "attention"}));
 }
 
-/// Bytes to the host.
+/// Returns the bytes to the host.
 double moved(const ModelSpec& model, const Remat& remat) {
     TrainingPlan plan = one_chip();
     plan.remat = remat;
@@ -139,7 +142,7 @@ double moved(const ModelSpec& model, const Remat& remat) {
     return bytes;
 }
 
-// Bytes of a row's tensors: r D = 32 x 16 x 2; two copies of it for two experts.
+// A row's tensors have r D = 32 x 16 x 2 bytes; two experts have two copies of it.
 TEST(FullRemat, NothingDeadIsOffloaded) {
     const double row = 32 * 16 * 2;
     const Remat output{.policy = RematPolicy::named, .names = {.offload = {LayerTensor::output}}};
@@ -190,8 +193,9 @@ TEST(FullRemat, PoliciesOfMaxText) {
     }
 }
 
-// What read_backward says against what is read: with nothing recomputed, the operations of the backward pass need the one that
-// makes a tensor exactly when it is read. (gate_up's maker makes the hidden product too.)
+// read_backward agrees with the needs of operations: with nothing recomputed, the backward pass
+// needs the operation that makes a tensor exactly if the tensor is read. (The operation of gate_up
+// makes the hidden product too.)
 TEST(FullRemat, ReadIsWhatBackwardOperationsNeed) {
     const auto reads = [](const ModelSpec& model, const std::string& maker) {
         TrainingPlan plan = over_tensor();
@@ -212,7 +216,7 @@ TEST(FullRemat, ReadIsWhatBackwardOperationsNeed) {
     }
 }
 
-// The FLOPs of block are never fewer than those of full, of any policy, of none.
+// The FLOPs of block are at least those of full, of any policy, of none.
 TEST(FullRemat, PoliciesAreOrderedByWhatTheyRunAgain) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);
@@ -231,7 +235,7 @@ TEST(FullRemat, PoliciesAreOrderedByWhatTheyRunAgain) {
     }
 }
 
-// The closed form's matmuls that run again are those that the step runs again.
+// The matmuls of the closed form that run again are those that the step runs again.
 TEST(FullRemat, TheBookCountsWhatRuns) {
     for (std::uint64_t seed = 0; seed < 120; ++seed) {
         SCOPED_TRACE(seed);

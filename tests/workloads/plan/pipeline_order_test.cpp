@@ -8,8 +8,8 @@
 #include <string>
 
 #include "tests/workloads/step_program_support.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -25,7 +25,7 @@ TrainingPlan plan_of(PipelineSchedule schedule, int stages, int microbatches, in
     return plan;
 }
 
-/// `F0 F1 B0 W0`; with chunks `F0.1` for microbatch 0 of chunk 1.
+/// Returns `F0 F1 B0 W0`; with chunks `F0.1` for microbatch 0 of chunk 1.
 std::string text_of(const TrainingPlan& plan, int stage) {
     std::string text;
     for (const PipelineUnit& unit : stage_order(plan, stage)) {
@@ -65,8 +65,9 @@ TEST(StageOrder, BubbleFractions) {
     EXPECT_DOUBLE_EQ(fraction(zero_bubble, 1, 1, 3), 0);
 }
 
-// Of random models and plans: every message has one sender and one receiver of the same bytes, in the programs
-// that name each other; the stages together do the work of the step without a pipeline, and hold its parameters.
+// In random models and plans every message has one sender and one receiver of the same bytes, in
+// programs that name each other. The stages together do the work of the step without a pipeline,
+// and hold its parameters.
 TEST(Stages, TogetherDoTheWholeStep) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);

@@ -1,4 +1,5 @@
-// The parts of a plan that say something of themselves: precision, loads of experts, remat, unequal ranks.
+// Parts of a plan that answer questions about themselves:
+// precision, loads of experts, remat, unequal ranks.
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -40,7 +41,7 @@ TEST(PlanParts, LoadsOfExpertsAreUnevenWhereOneIsNotTheMean) {
     EXPECT_FALSE(ExpertLoad{}.uneven());
     EXPECT_FALSE((ExpertLoad{.loads = {1, 1, 1}}.uneven()));
     EXPECT_TRUE((ExpertLoad{.loads = {1, 1.5, 0.5}}.uneven()));
-    EXPECT_FALSE((ExpertLoad{.imbalance = 2}.uneven()));  // of all chips alike
+    EXPECT_FALSE((ExpertLoad{.imbalance = 2}.uneven()));  // all chips alike
 }
 
 TEST(PlanParts, WhatALayerKeeps) {
@@ -53,7 +54,7 @@ TEST(PlanParts, WhatALayerKeeps) {
     EXPECT_EQ(
         kept_tensors({.policy = RematPolicy::named, .names = {.save = {qkv}, .offload = {hidden}}}),
         (TensorSet{input, qkv, hidden}));
-    // Names are those of RematPolicy::named alone.
+    // Names count only for RematPolicy::named.
     EXPECT_EQ(kept_tensors({.policy = RematPolicy::block, .names = {.save = {qkv}}}),
               TensorSet{input});
 }
@@ -101,7 +102,7 @@ TEST(PlanParts, ContextRanksDoUnequalWork) {
     plan.attention.causal = false;
     EXPECT_FALSE(uneven_context(plan, model));
     plan.attention = {};
-    // A ring to a window that is shorter than the sequence.
+    // A window shorter than the sequence cuts the ring short.
     model.window = 63;
     EXPECT_FALSE(uneven_context(plan, model));
     plan.overlap.context_steps.emplace();

@@ -1,4 +1,4 @@
-// Every setting of a plan at the ends of its range, and what validate refuses beside ranges.
+// Every setting of a plan at the ends of its range, and other refusals of validate.
 #include <fmt/format.h>
 #include <functional>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/axes.h"
 #include "workloads/plan/plan.h"
-#include "workloads/validation/validate_plan.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -45,7 +45,7 @@ std::vector<Range> ranges() {
     return all;
 }
 
-/// What validate says of a plan with the setting at `value`; nothing when it is legal.
+/// Returns the refusal of a plan with the setting at `value`; empty if it is legal.
 std::string said(const Range& range, std::int64_t value) {
     TrainingPlan plan = one_chip();
     range.set(plan, value);
@@ -61,7 +61,7 @@ TEST(PlanRanges, EndWhereTheyAreSaidTo) {
     for (const Range& range : ranges()) {
         SCOPED_TRACE(range.setting);
         for (const std::int64_t outside : {range.least - 1, range.most + 1}) {
-            // A count of layers is printed as any number, {:g}.
+            // A number of layers is printed with {:g}.
             const std::string value = range.setting == "prefetch_layers"
                                           ? fmt::format("{:g}", static_cast<double>(outside))
                                           : fmt::format("{}", outside);
@@ -133,7 +133,7 @@ TEST(PlanRanges, MicrobatchesNeedASequenceOnEveryShard) {
     EXPECT_EQ(message_of([&] { validate(plan, one_layer()); }),
               "microbatches = 3, but 12 sequences on data x fsdp x expert = 6 shards make at most "
               "2; use fewer microbatches or more tokens");
-    // Fewer sequences than shards are padded, in one microbatch.
+    // If sequences are fewer than shards they are padded, in one microbatch.
     plan.batch.tokens = 32 * 4;
     EXPECT_EQ(message_of([&] { validate(plan, one_layer()); }),
               "microbatches = 3, but 4 sequences on data x fsdp x expert = 6 shards make at most "

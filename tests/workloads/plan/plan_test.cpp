@@ -9,8 +9,8 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "workloads/plan/padding.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -51,15 +51,16 @@ TEST(Plan, SequencesPerShardRoundUp) {
     EXPECT_EQ(occupancy(plan.batch, plan.ways).occupied, 1);
 }
 
-// Sizes that the tensor ways do not divide are padded to the next multiple (GSPMD); 6 ways: 64 heads to 66, 28672 columns to
-// 28674, 128256 entries already divide; the 8 key/value heads' 1024 columns do not, and 12 heads would not divide 66.
+// Sizes that tensor parallelism does not divide are padded to the next multiple (GSPMD). For 6: 64
+// heads to 66, 28672 columns to 28674; 128256 entries already divide. The 8 key/value heads' 1024
+// columns do not, and 12 heads would not divide 66.
 TEST(Plan, TensorPadsWhatItDoesNotDivide) {
     TrainingPlan plan = quick_start();
     plan.ways.tensor = 6;
     EXPECT_EQ(refusal(plan),
               "tensor = 6 pads the 64 query heads of llama-3-70b to 66, which its 12 key/value "
               "heads do not divide; the nearest that work are 4 and 8");
-    // 16 ways split the columns of the 8 key/value heads; 128 are more than there are query heads.
+    // 16 split the columns of the 8 key/value heads; 128 are more than there are query heads.
     for (const int ways : {16, 128}) {
         plan.ways.tensor = ways;
         EXPECT_NO_THROW(validate(plan, find_model("llama-3-70b")));
@@ -78,7 +79,7 @@ TEST(Plan, TensorPadsWhatItDoesNotDivide) {
                                               "vocabulary entries 128258 128260"));
     EXPECT_EQ(padded(model, plan.ways).d_ff, 28676);
     EXPECT_EQ(padded(model, plan.ways).heads, 64);
-    // As many heads of keys and values as of queries are padded with them.
+    // If keys and values have as many heads as queries, they are padded with them.
     plan.ways.tensor = 64;
     model.heads = model.kv_heads = 48;
     EXPECT_EQ(padded(model, plan.ways).heads, 64);
@@ -97,7 +98,7 @@ TEST(Plan, TensorPadsWhatItDoesNotDivide) {
     EXPECT_EQ(padded(latent, plan.ways).latent.q_rank, 1540);
 }
 
-// A step of padded sizes is that of a model that has them.
+// A step of padded sizes equals that of a model that has them.
 TEST(Plan, APaddedStepIsThatOfTheWiderModel) {
     ModelSpec model = find_model("llama-3-70b");
     model.layers = 2;
@@ -153,7 +154,7 @@ TEST(Plan, ExpertWaysMustDivideTheExperts) {
     plan.experts.loads = {1};
     EXPECT_EQ(of_mixtral(), one_rank);
     EXPECT_EQ(refusal(plan), "expert_imbalance of llama-3-70b, which has no experts; leave it out");
-    // The batch is split over expert, too.
+    // The batch is also split over expert.
     plan.ways.expert = 8;
     EXPECT_EQ(occupancy(plan.batch, plan.ways).occupied, 1024.0 / (1120 * 8));
 }

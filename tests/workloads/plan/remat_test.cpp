@@ -6,10 +6,10 @@
 #include <map>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -37,7 +37,7 @@ TrainingPlan named(TrainingPlan plan, TensorSet save, TensorSet offload = {}) {
     return plan;
 }
 
-/// Bytes over PCIe each way: {to the host, to the chip}.
+/// Returns the bytes over PCIe in each direction: {to the host, to the chip}.
 std::pair<double, double> host_bytes(const StepProgram& program) {
     std::pair<double, double> sum;
     for (const Op& op : program.ops) {
@@ -49,7 +49,7 @@ std::pair<double, double> host_bytes(const StepProgram& program) {
     return sum;
 }
 
-/// The bytes of one class held while operation `at` runs, in program order.
+/// Returns the bytes of one class held while operation `at` runs, in program order.
 double held_during(const StepProgram& program, OpIndex at, MemoryClass memory_class) {
     double bytes = 0;
     for (const Buffer& buffer : program.buffers) {
@@ -67,7 +67,7 @@ double held_during(const StepProgram& program, OpIndex at, MemoryClass memory_cl
 //   qkv      2 t D (N + 2 K) H    = 32768        gate_up  2 t D 2 F = 65536
 //   attention 4 N H S^2 / 2       = 32768        down     2 t F D   = 32768
 //   out      2 t N H D            = 16384
-// Each is executed again exactly when its output is named nowhere; down never.
+// Each is executed again exactly if its output is not named; down never.
 TEST(NamedRemat, RecomputesWhatIsNotNamedWhereverItIsKept) {
     const std::map<LayerTensor, double> cost{{LayerTensor::qkv, 32768},
                                              {LayerTensor::attended, 32768},
@@ -87,7 +87,7 @@ TEST(NamedRemat, RecomputesWhatIsNotNamedWhereverItIsKept) {
     }
 }
 
-// A parallel block has no out_proj: neither is the projection run again.
+// A parallel block has no out_proj, so that the projection does not run again.
 TEST(NamedRemat, AParallelBlockNeverNeedsTheOutProjectionAgain) {
     ModelSpec model = one_layer();
     model.parallel_block = true;
@@ -126,7 +126,7 @@ TEST(NamedRemat, RunsAgainInOrderWithItsCollectives) {
                                 "attention"}));
 }
 
-// The policy `matmuls` under its names: the same operations, dependencies and buffers.
+// The policy `matmuls` has the same operations, dependencies and buffers as its set of names.
 TEST(NamedRemat, MatmulsIsASetOfNames) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
@@ -159,7 +159,7 @@ TEST(NamedRemat, MatmulsIsASetOfNames) {
     }
 }
 
-/// Bytes of a layer's tensors on a chip: t = 32, tensor 2 (r = 16), 2-byte elements.
+/// Returns the bytes of a layer's tensors on a chip: t = 32, tensor 2 (r = 16), 2-byte elements.
 std::map<LayerTensor, double> bytes_of_tensors() {
     const double row = 16 * 16 * 2;  // r D
     return {{LayerTensor::input, row},
@@ -168,7 +168,7 @@ std::map<LayerTensor, double> bytes_of_tensors() {
             {LayerTensor::out, row},
             {LayerTensor::gate_up, 2 * 32 * 16 * 2},  // g t F / T
             {LayerTensor::hidden, 32 * 16 * 2},       // t F / T
-            {LayerTensor::output, 0}};                // nothing reads it: neither kept nor moved
+            {LayerTensor::output, 0}};                // unread: neither kept nor moved
 }
 
 TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
@@ -201,7 +201,8 @@ TEST(NamedRemat, SavesAndOffloadsTheBytesOfWhatIsNamed) {
     }
 }
 
-// With inputs of `row` bytes offloaded, fetch_layers + 1 of them are in HBM: on their way out, or come back.
+// With inputs of `row` bytes offloaded, HBM holds
+// fetch_layers + 1 of them, on their way out or fetched back.
 TEST(Offload, FetchPlusOneLayersAreInHbm) {
     ModelSpec model = one_layer();
     model.layers = 8;
@@ -219,8 +220,9 @@ TEST(Offload, FetchPlusOneLayersAreInHbm) {
     }
 }
 
-// Eight layers on one chip, nothing ahead. In the last layer's backward pass, where the peak stands while inputs are
-// saved, its input alone is in HBM instead of all eight: 7 rows less.
+// Eight layers run on one chip, and none is fetched ahead. The peak
+// with saved inputs is in the last layer's backward pass. There HBM
+// holds only that layer's input instead of all eight: 7 rows less.
 TEST(Offload, ThePeakFallsByWhatIsFreed) {
     ModelSpec model = one_layer();
     model.layers = 8;
@@ -240,8 +242,8 @@ TEST(Offload, ThePeakFallsByWhatIsFreed) {
     const StepProgram saved = build_step(model, named(plan, {}));
     const StepProgram offloaded = build_step(model, named(plan, {}, {LayerTensor::input}));
     EXPECT_EQ(total_at(saved) - total_at(offloaded), 7 * row);
-    // Then gradients are all that grows, and the peak moves to the first layer's backward pass, where seven layers'
-    // more stand: 2 B x (D H (2 N + 2 K) + 3 D F + 2 D) = 2 x 2336 each.
+    // Now only gradients grow, and the peak moves to the first layer's backward pass, where seven
+    // more layers have theirs: 2 B x (D H (2 N + 2 K) + 3 D F + 2 D) = 2 x 2336 each.
     EXPECT_EQ(
         peak_in_program_order(saved).total.value() - peak_in_program_order(offloaded).total.value(),
         7 * (row - 2 * 2336));
@@ -261,10 +263,11 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
             const std::vector<OpIndex>& after = program.ops[find_op(program, name)].after;
             return std::ranges::find(after, op) != after.end();
         };
-        // The forward pass waits for what left fetch + 1 layers before.
+        // The forward pass waits for the store of fetch + 1 layers before.
         EXPECT_EQ(waits("layer 2 forward qkv", stored), fetch == 0);
         EXPECT_EQ(waits("layer 3 forward qkv", stored), fetch == 1);
-        // By the end of that use the store is over, so nothing waits for it once more. The last layer comes back at once.
+        // By the end of that use the store is over, so nothing waits for it again. The last layer
+        // is fetched back at once.
         EXPECT_EQ(
             program.ops[fetched].after,
             std::vector{find_op(program, fetch == 0 ? "layer 2 backward qkv weight gradient"
@@ -275,7 +278,7 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
                   fetch == 0
                       ? std::vector{find_op(program, "unembedding backward weight gradient")}
                       : (std::vector{find_op(program, "layer 3 forward down"), last_stored}));
-        // gate_up and out run again: they need attention's output first.
+        // gate_up and out run again, which first needs attention's output.
         EXPECT_TRUE(waits("layer 1 recompute attention", fetched));
         for (const Buffer& buffer : program.buffers) {
             if (buffer.allocated_at == fetched) {
@@ -287,7 +290,8 @@ TEST(Offload, GoesWhenWrittenAndComesBackBeforeTheBackwardPass) {
     }
 }
 
-// Any model, mesh and names: programs in order, nothing left behind, the same bytes there and back.
+// For any model, mesh and names, programs are in order, free all buffers, and move the same bytes
+// to the host and back.
 TEST(Offload, ProgramsAreSoundForAnyNames) {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         SCOPED_TRACE(seed);

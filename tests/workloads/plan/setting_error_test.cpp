@@ -1,4 +1,4 @@
-// Which setting is at fault, for whoever knows where it stands.
+// Errors that name the setting at fault, for callers that know its position.
 #include "workloads/models/setting_error.h"
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
-#include "workloads/validation/validate_plan.h"
+#include "workloads/plan/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -18,7 +18,7 @@ struct Broken {
     std::function<void(TrainingPlan&)> change;
 };
 
-/// 64 sequences of 4096 on 8 ways of fsdp.
+/// Returns a plan of 64 sequences of 4096 on fsdp parallelism of 8.
 TrainingPlan sound_plan() {
     TrainingPlan plan;
     plan.batch.tokens = 64 * 4096;
@@ -119,7 +119,7 @@ TEST(SettingError, NamesTheSettingOfTheModel) {
     EXPECT_EQ(after([](ModelSpec& m) { m.latent.kv_rank = 512; }), "model.latent.value_dim");
 }
 
-// The words are what they are without a setting; the place of an error is added to them as to any other.
+// The message is the same as without a setting; the position of an error is added as to any other.
 TEST(SettingError, IsBadInputLikeAnyOther) {
     const SettingError error("mesh.tensor", "tensor = 3 does not divide", "take 4");
     EXPECT_STREQ(error.what(), "tensor = 3 does not divide; take 4");

@@ -1,4 +1,4 @@
-// Operations that do the same are known by the first of them.
+// Operations that do the same work share the result of the first.
 #include "workloads/program/alike_work.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ Op gathering(double bytes) {
     return op;
 }
 
-// Two layers of three, something else between them, then one that differs in its dtype alone, and the second layer's last.
+// Two layers of three operations have another between them; then come one that differs only in its
+// dtype, and the second layer's last.
 TEST(AlikeWorkTest, IsThatOfTheFirst) {
     StepProgram program;
     program.ops = {gathering(8), computing(2, 0), computing(3, 0), computing(9, -1),
@@ -55,7 +56,7 @@ TEST(AlikeWorkTest, IsFoundOnce) {
         }
         return found;
     };
-    EXPECT_EQ(times_found(), 3);  // nothing is known yet
+    EXPECT_EQ(times_found(), 3);  // nothing is cached yet
     find_alike(program);
     EXPECT_EQ(times_found(), 1);
 }

@@ -12,7 +12,7 @@ namespace {
 using samples::held_at;
 using samples::Random;
 
-// D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer 64 + 64 + 8 = 136 parameters, each
+// D = 4, F = 8 (plain), N = K = 1, H = 4, V = 16: a layer has 64 + 64 + 8 = 136 parameters, each
 // table 64, the final norm 4, together 268.
 ModelSpec small_dense() {
     return {.name = "tiny",
@@ -27,7 +27,7 @@ ModelSpec small_dense() {
             .gated_mlp = false};
 }
 
-// One chip, 8 tokens, block remat. The peak stands at the down projection's weight gradient:
+// One chip, 8 tokens, block remat. The peak is at the down projection's weight gradient:
 //   parameters 268 x 2 = 536, Adam 268 x 8 = 2144, gradients (68 + 136) x 2 = 408
 //   activations: the layer's input, 8 x 4 x 2 = 64
 //   buffers: normed inputs 64 + 64, qkv 8 x 12 x 2 = 192, attention 64, middle 64, up 128,
@@ -48,8 +48,8 @@ TEST(Memory, PeakByHand) {
     EXPECT_EQ(peak.total.value(), 536 + 2144 + 408 + 64 + 896);
 }
 
-// What a layer saves, by policy, t = 8 tokens over tensor = 2 (r = 4), in 2-byte elements; layer.h
-// lists it.
+// Saved bytes of a layer by policy, for t = 8 tokens over
+// tensor = 2 (r = 4), in 2-byte elements; layer.h lists them.
 TEST(Memory, SavedActivationsByRemat) {
     ModelSpec model = small_dense();
     model.heads = 4;
@@ -92,8 +92,8 @@ TEST(Memory, NothingButStateOutlivesTheBackwardPass) {
              {MemoryClass::activations, MemoryClass::buffers, MemoryClass::gathered_weights}) {
             EXPECT_EQ(held_at(program, "optimizer update", transient), 0);
         }
-        // Sharded gradients alone remain: all parameters over tensor x fsdp x context, rounded up
-        // to whole bytes in each of the reduced groups.
+        // Only sharded gradients remain: all parameters over tensor x fsdp x context, rounded up to
+        // whole bytes in each of the reduced groups.
         const double shard =
             static_cast<double>(count_parameters(model).total) * 2 /
             (plan.ways.tensor * plan.ways.fsdp * plan.ways.context * plan.ways.expert);
@@ -161,7 +161,7 @@ TEST(Memory, TheQuickStartFits) {
     plan.ways.tensor = 4;
     const MemoryPeak peak = peak_in_program_order(build_step(find_model("llama-3-70b"), plan));
     EXPECT_LT(peak.total.value(), 96e9);
-    // 70.55e9 parameters x 8 bytes of Adam's moments over 8960 chips.
+    // 70.55e9 parameters have 8 bytes of Adam's moments over 8960 chips.
     EXPECT_NEAR(peak.of(MemoryClass::optimizer).value(), 70'553'706'496.0 * 8 / 8960, 1);
 }
 

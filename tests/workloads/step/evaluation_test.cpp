@@ -1,8 +1,8 @@
-// Evaluation steps: the forward pass and the loss alone.
+// Evaluation steps: only the forward pass and the loss.
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
 
@@ -20,7 +20,8 @@ TrainingPlan evaluation(RematPolicy remat) {
     return plan;
 }
 
-// The operations of a training step up to the loss, whatever the remat, and nothing after them.
+// An evaluation step has the operations of a training step
+// up to the loss, for any remat, and none after them.
 TEST(EvaluationStep, IsTheTrainingStepUpToTheLoss) {
     const ModelSpec model = find_model("llama-3-8b");
     TrainingPlan training = evaluation(RematPolicy::none);
@@ -41,7 +42,7 @@ TEST(EvaluationStep, IsTheTrainingStepUpToTheLoss) {
     }
 }
 
-// Nothing is saved: the activations of one layer at a time, whatever their number.
+// Nothing is saved: activations are those of one layer at a time, for any number of layers.
 TEST(EvaluationStep, KeepsNoActivations) {
     ModelSpec model = find_model("llama-3-8b");
     const auto activations = [&](std::int64_t layers) {
@@ -55,7 +56,8 @@ TEST(EvaluationStep, KeepsNoActivations) {
     EXPECT_EQ(activations(4), activations(16));
 }
 
-// 2 FLOPs a parameter and token, and the forward dot products: a third of a training step's.
+// The step takes 2 FLOPs a parameter and token, and the
+// forward dot products: a third of a training step's.
 TEST(EvaluationStep, CountsAThirdOfTheFlops) {
     const ModelSpec model = find_model("llama-3-8b");
     TrainingPlan plan = evaluation(RematPolicy::block);
@@ -68,8 +70,9 @@ TEST(EvaluationStep, CountsAThirdOfTheFlops) {
     EXPECT_DOUBLE_EQ(forward.hardware.value(), forward.model.value());
 }
 
-// What other sources count: 6 x all parameters; attention halved by the mask or not. By default the 128256 x 4096 of the
-// embedding's lookup do not count, nor 65 norms of 4096. Executed FLOPs stay what they are.
+// Other sources count 6 x all parameters, with attention halved by the
+// mask or not. By default the 128256 x 4096 of the embedding's lookup
+// do not count, nor 65 norms of 4096. Executed FLOPs do not change.
 TEST(FlopRules, CountAsTheirSourcesDo) {
     const ModelSpec model = find_model("llama-3-8b");
     TrainingPlan plan = evaluation(RematPolicy::block);
@@ -92,7 +95,8 @@ TEST(FlopRules, CountAsTheirSourcesDo) {
     }
 }
 
-// Gemma 2 9B: of 42 layers every other one sees 4096 keys, of 16 heads of 256. All scores of 8192 tokens are 12 S N H L; the mask leaves half
+// In Gemma 2 9B every other of 42 layers sees 4096 keys, with 16 heads
+// of 256. All scores of 8192 tokens are 12 S N H L; the mask leaves half
 // of a global layer's, and S W - W^2 / 2 = 3/8 of S^2 of a local one's.
 TEST(FlopRules, CountAllScoresWhateverTheWindow) {
     const ModelSpec model = find_model("gemma-2-9b");
@@ -109,7 +113,7 @@ TEST(FlopRules, CountAllScoresWhateverTheWindow) {
     EXPECT_DOUBLE_EQ(counted(FlopRule::masked_attention), parameters + scores * 7 / 16);
 }
 
-// Without embedding and loss: 32 layers of 218103808 in matmuls and 2 norms of 4096.
+// Without embedding and loss there are 32 layers of 218103808 in matmuls and 2 norms of 4096.
 TEST(FlopRules, CountTheLayersAlone) {
     const ModelSpec model = find_model("llama-3-8b");
     TrainingPlan plan = evaluation(RematPolicy::none);

@@ -1,4 +1,4 @@
-// Layers that predict further tokens: their order, their work and what they hold, by hand.
+// Layers that predict further tokens: their order, their work and their memory, by hand.
 #include "workloads/step/further_tokens.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(FurtherTokens, StandBetweenTheLossOfTheNextAndItsGradient) {
             "unembedding backward weight gradient", "layer 0 backward down input gradient"));
 }
 
-/// The numbers of a prefix in the names, in the order in which they come.
+/// Returns the numbers of a prefix in the names, in the order in which they come.
 std::string order_of(const StepProgram& program, const std::string& what) {
     std::string order;
     for (const std::string& name : samples::names(program)) {
@@ -67,7 +67,8 @@ std::string order_of(const StepProgram& program, const std::string& what) {
     return order;
 }
 
-// Forward from the first to the last, backward from the last; each layer takes the rows of the one before.
+// Forward runs from the first to the last, backward from
+// the last; each layer takes the rows of the previous one.
 TEST(FurtherTokens, FollowEachOther) {
     const StepProgram program = build_step(with_further(3), one_chip());
     EXPECT_EQ(order_of(program, "forward logits"), "0123");
@@ -76,8 +77,9 @@ TEST(FurtherTokens, FollowEachOther) {
     EXPECT_EQ(order_of(program, "backward qkv input gradient"), "3210");
 }
 
-// t = 32, D = 16, 2 bytes: 32 x 32 by 32 x 16. Both norms read 32 x 16 elements and write them, 4 operations an element each;
-// backward each reads two and writes one, and the hidden rows' adds to the stream: 7 rows, 2 x 9 + 1 operations.
+// t = 32, D = 16, 2 bytes: 32 x 32 by 32 x 16. Both norms read 32 x 16 elements and write them,
+// with 4 operations an element each. Backward each reads two and writes one, and the hidden rows'
+// adds to the stream: 7 rows, 2 x 9 + 1 operations.
 TEST(FurtherTokens, ProjectTwoRows) {
     const StepProgram program = build_step(with_further(1), one_chip());
     const Compute& forward = compute_of(program, "mtp 1 projection forward projection");
@@ -99,8 +101,9 @@ TEST(FurtherTokens, ProjectTwoRows) {
               first - 64 * 16 * 2);
 }
 
-// One table each for lookups and logits: it is gathered for the first losses, and again for the lookup, which a tied one is not.
-// Its gradients add up over all losses, and are reduced with the last.
+// Lookups and logits have one table each. It is gathered for the
+// first losses, and again for the lookup, except if it is tied. Its
+// gradients add up over all losses, and are reduced with the last.
 TEST(FurtherTokens, GatherAndReduceEveryTableOnce) {
     TrainingPlan plan = one_chip();
     plan.ways.fsdp = 2;
@@ -133,8 +136,8 @@ TEST(FurtherTokens, GatherAndReduceEveryTableOnce) {
                 Not(Contains(HasSubstr("unembedding"))));
 }
 
-// Y = 2 tensor ways: both rows are gathered, 32 x 16 of 2 bytes each; a way has 16 of the 32 rows of W. Backward the gradient is
-// gathered, and that of both rows scattered.
+// With tensor parallelism of Y = 2 both rows are gathered, 32 x 16 of 2 bytes each; a shard has 16
+// of the 32 rows of W. Backward the gradient is gathered, and that of both rows scattered.
 TEST(FurtherTokens, TensorWaysSplitTheProjection) {
     TrainingPlan plan = one_chip();
     plan.ways.tensor = 2;
@@ -156,7 +159,7 @@ TEST(FurtherTokens, TensorWaysSplitTheProjection) {
               2 * 32 * 16 * 16);
 }
 
-/// Buffers of so many bytes that are held at an operation.
+/// Returns the buffers of `bytes` bytes that are held at an operation.
 double held_of(const StepProgram& program, const std::string& name, double bytes) {
     const OpIndex at = find_op(program, name);
     return static_cast<double>(std::ranges::count_if(program.buffers, [&](const Buffer& buffer) {
@@ -165,8 +168,8 @@ double held_of(const StepProgram& program, const std::string& name, double bytes
     }));
 }
 
-// Logits of every loss, 32 x 256 of 2 bytes, and their gradients beside them: four blocks at the first gradient of two
-// losses, two at the last.
+// Every loss has logits, 32 x 256 of 2 bytes, and their gradients beside them: four blocks at the
+// first gradient of two losses, two at the last.
 TEST(FurtherTokens, LogitsOfAllLossesStandAtOnce) {
     ModelSpec model = with_further(1);
     model.vocabulary = 256;
@@ -189,7 +192,7 @@ TEST(FurtherTokens, KeepWhatTheirBackwardPassReads) {
     }
 }
 
-// Evaluation and layers alone know the next token at most.
+// Evaluation, and steps of layers alone, have at most the next token.
 TEST(FurtherTokens, AreOfWholeTrainingSteps) {
     TrainingPlan plan = one_chip();
     plan.forward_only = true;
@@ -199,7 +202,8 @@ TEST(FurtherTokens, AreOfWholeTrainingSteps) {
     EXPECT_THAT(names_with(build_step(with_further(1), plan), "mtp"), ElementsAre());
 }
 
-// A layer as the last is, 2 D^2 = 512 and two norms of 16; of a model with a dense layer first, one with experts.
+// A further token has a layer like the last, 2 D^2 = 512 and two norms of 16; in a model with a
+// dense layer first, the layer has experts.
 TEST(FurtherTokens, CountTheirParameters) {
     const std::int64_t layer = count_layer(samples::one_layer(), {}).total();
     EXPECT_EQ(count_parameters(with_further(3)).total,

@@ -1,4 +1,4 @@
-// What the loss moves and holds, and how gradients add up over microbatches.
+// Bytes and memory of the loss, and sums of gradients over microbatches.
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using samples::one_chip;
 using samples::one_layer;
 using ::testing::ElementsAre;
 
-// Four microbatches, each a unit forward and a unit backward.
+// Four microbatches have a unit forward and a unit backward each.
 TEST(BuildStep, AsksForEveryUnitWhetherToGoOn) {
     TrainingPlan plan = one_chip();
     plan.batch.microbatches = 4;
@@ -38,8 +38,8 @@ TEST(BuildStep, AsksForEveryUnitWhetherToGoOn) {
     EXPECT_EQ(asked, 11);
 }
 
-// t = 32 tokens, each a maximum and a sum of 4 bytes; logits t x V / T of 2 bytes, held until the weight gradient has
-// read them.
+// Each of t = 32 tokens has a maximum and a sum of 4 bytes. Logits take t x V / T of 2 bytes, held
+// until the weight gradient has read them.
 TEST(Loss, ReducesTwoValuesATokenAndHoldsItsLogits) {
     TrainingPlan plan = one_chip();
     plan.ways.tensor = 2;
@@ -74,7 +74,7 @@ TEST(Sums, AreReducedOverDataAfterTheLastMicrobatch) {
                 ElementsAre("microbatch 0 layer 0 backward reduce-scatter gradients",
                             "microbatch 1 layer 0 backward reduce-scatter gradients",
                             "microbatch 2 layer 0 backward reduce-scatter gradients"));
-    // The shard of the sums is held once, from the first microbatch's on to the end.
+    // The shard of the sums is held once, from the first microbatch to the end.
     std::vector<OpIndex> shards;
     for (const Buffer& buffer : program.buffers) {
         if (buffer.memory_class == MemoryClass::gradients && buffer.freed_after.empty()) {
@@ -88,7 +88,8 @@ TEST(Sums, AreReducedOverDataAfterTheLastMicrobatch) {
                     find_op(program, "microbatch 0 embedding backward reduce-scatter gradients")));
 }
 
-// Where nothing is scattered, the first write of a group in every later microbatch reads the sums: 2 bytes a parameter.
+// If nothing is scattered, the first write of a group in
+// every later microbatch reads the sums: 2 bytes a parameter.
 TEST(Sums, AreReadAgainByTheFirstWriteOfEveryLaterMicrobatch) {
     const ModelSpec model = one_layer();
     TrainingPlan plan = one_chip();

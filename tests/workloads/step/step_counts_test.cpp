@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/step/step.h"
 
@@ -19,9 +19,10 @@ using samples::Random;
 using ::testing::Contains;
 using ::testing::Not;
 
-// 6 x active matmul parameters x tokens + attention, exactly, for every structure of layers. An untied embedding is looked up (no FLOPs)
-// and norms execute none, so `6 x parameters` counts 6 (V D + norms) more a token than are
-// executed; a tied table is multiplied once, as the unembedding.
+// The step executes 6 x active matmul parameters x tokens + attention, exactly, for every structure
+// of layers. An untied embedding is looked up (no FLOPs) and norms execute none, so `6 x
+// parameters` counts 6 (V D + norms) more a token than are executed; a tied table is multiplied
+// once, as the unembedding.
 TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -31,17 +32,19 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         model.experts.shared_gate = model.experts.shared > 0 && seed % 2 == 0;
         plan.remat.policy = RematPolicy::none;
         if (model.window > 0) {
-            plan.ways.context = 1;  // with more, chips that see fewer keys count as the fullest
+            // With more, chips that see fewer keys count as the fullest.
+            plan.ways.context = 1;
         }
         const StepProgram program = build_step(model, plan);
         const ParameterCount count = count_parameters(model);
-        // A further token: a layer like the last, a projection 2 D x D, and logits once more.
+        // A further token adds a layer like the last, a projection 2 D x D, and logits once more.
         const std::int64_t matmul =
             count.layers_matmul + count.embedding +
             model.mtp_layers *
                 (count_layer(model, layer_kind(model, model.layers - 1)).matmul() +
                  2 * model.d_model * model.d_model + model.vocabulary * model.d_model);
-        std::int64_t attention = 0;  // of a sequence: 6 N (H + Hv) for each pair, all halves whole
+        // A sequence has 6 N (H + Hv) for each pair, with all halves whole.
+        std::int64_t attention = 0;
         for (std::int64_t layer = 0; layer < model.layers + model.mtp_layers; ++layer) {
             const std::int64_t seen = layer_kind(model, layer).local
                                           ? std::min(model.window, plan.batch.sequence)
@@ -54,7 +57,8 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
         const auto executed = static_cast<double>(
             6 * plan.batch.tokens * matmul + plan.batch.tokens / plan.batch.sequence * attention);
         EXPECT_EQ(flops_by_pass(program).total().value() * plan.ways.chips(), executed);
-        // MFU counts just these; with all parameters also the embedding's lookup, the norms and the biases.
+        // MFU counts exactly these; with all parameters also
+        // the embedding's lookup, the norms and the biases.
         const std::int64_t uncounted = count.active - matmul;
         const StepFlops flops = step_flops(model, plan, mean_recomputed(model, plan, program));
         EXPECT_NEAR(flops.model.value() / executed, 1, 1e-14);
@@ -67,7 +71,8 @@ TEST(Step, FlopsAreSixTimesMatmulParametersPlusAttention) {
     }
 }
 
-// The same for the models of the catalogue: 6 x parameters x tokens plus attention, but for the lookup and the norms.
+// The same holds for the models of the catalogue: 6 x parameters x tokens plus attention, except
+// the lookup and the norms.
 TEST(Step, FlopsOfEveryModelOfTheCatalogue) {
     for (const ModelSpec& model : model_catalogue()) {
         SCOPED_TRACE(model.name);
@@ -98,7 +103,8 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
         TrainingPlan plan = samples::random_any_plan(random, true, model);
         plan.remat.policy = RematPolicy::block;
         if (model.window > 0) {
-            plan.ways.context = 1;  // with more, the program is that of the fullest chip
+            // With more, the program is that of the fullest chip.
+            plan.ways.context = 1;
         }
         const StepProgram program = build_step(model, plan);
         const PassFlops flops = flops_by_pass(program);
@@ -113,7 +119,8 @@ TEST(Step, BackwardIsTwiceForwardAndRematBlockAddsOneForwardOfTheLayers) {
     }
 }
 
-// Six heads on four ways are computed as eight; of the model's FLOPs that are executed twice the two are none.
+// Six heads with tensor of 4 are computed as eight. The two padded heads do not count among the
+// model's FLOPs that are executed twice.
 TEST(Step, PaddedHeadsAreNotRecomputed) {
     ModelSpec model = samples::one_layer();
     model.heads = model.kv_heads = 6;
@@ -127,7 +134,7 @@ TEST(Step, PaddedHeadsAreNotRecomputed) {
               whole.value());
 }
 
-/// Sum of V of a layer's collectives (AllReduce twice), in bytes.
+/// Returns the sum of V of a layer's collectives (AllReduce twice), in bytes.
 double bytes_moved(const StepProgram& program, int layer, Pass pass, Purpose purpose) {
     for (const CollectiveBytes& row : collective_bytes(program)) {
         if (row.layer == layer && row.pass == pass && row.purpose == purpose) {
@@ -137,10 +144,10 @@ double bytes_moved(const StepProgram& program, int layer, Pass pass, Purpose pur
     return 0;
 }
 
-// The table `strategies` of the reference text (section 5), 2-byte elements, with the 2 D F
-// parameters of its two-matmul block generalised to the layer's P and its tensor terms once for
-// each of a layer's two blocks: data 0 + 4P, fsdp 2P + 4P, tensor 4BD + 4BD (+ 2BD), fsdp and
-// tensor 4BD/X + 2P/Y, ...
+// The figures are the table `strategies` of the reference text (section 5), with 2-byte elements.
+// The 2 D F parameters of its two-matmul block are generalised to the layer's P, and its tensor
+// terms count once for each of a layer's two blocks: data 0 + 4P, fsdp 2P + 4P, tensor 4BD + 4BD (+
+// 2BD), fsdp and tensor 4BD/X + 2P/Y, ...
 TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
@@ -172,7 +179,8 @@ TEST(Step, StrategyBytesAreThoseOfTheReferenceText) {
                          y > 1 && again ? 2 * 4 * rows : 0);
         EXPECT_DOUBLE_EQ(bytes(Pass::backward, Purpose::tensor),
                          y > 1 ? 2 * (again ? 4 : 6) * rows : 0);
-        // Gathered forward, gathered once more for the backward pass, gradient reduced.
+        // Keys and values are gathered forward, gathered once more
+        // for the backward pass, and their gradient is reduced.
         EXPECT_DOUBLE_EQ(bytes(Pass::forward, Purpose::context),
                          plan.ways.context > 1 ? 2 * kv : 0);
         EXPECT_DOUBLE_EQ(
@@ -196,7 +204,8 @@ TEST(Step, EveryGroupIsGatheredAndReducedInFull) {
         }
         const ParameterCount count = count_parameters(model);
         EXPECT_EQ(reduced, 2.0 * static_cast<double>(count.total));
-        // Layers twice; a tied table twice too, once as each half of an untied pair.
+        // Layers are gathered twice; a tied table is gathered
+        // twice too, once as each half of an untied pair.
         EXPECT_EQ(gathered, 2.0 * (total + static_cast<double>(count.layers)));
     }
 }

@@ -95,7 +95,7 @@ TEST(Step, RematMatmulsRunsOnlyAttentionAgain) {
                                    "layer 0 recompute attention"));
 }
 
-// One layer by hand: t = 32, D = 16, F = 32, N = 4, K = 2, H = 4, V = 64, gated, 2-byte elements.
+// One layer has t = 32, D = 16, F = 32, N = 4, K = 2, H = 4, V = 64, gated, 2-byte elements.
 TEST(Step, WorkByHand) {
     const StepProgram program = build_step(one_layer(), one_chip());
     const Compute& qkv = compute_of(program, "layer 0 forward qkv");
@@ -112,8 +112,8 @@ TEST(Step, WorkByHand) {
     EXPECT_EQ(down.hbm.value(), 2 * (32 * 32 + 32 * 16 + 32 * 16) + 2 * 3 * 32 * 32);
     const Compute& backward = compute_of(program, "layer 0 backward attention gradient");
     EXPECT_EQ(backward.flops.value(), 8 * 32 * 32 * 16 / 2);
-    EXPECT_EQ(backward.hbm.value(),
-              2 * (4 * 32 * 16 + 2 * 2 * 32 * 8));  // q, o, dO, dq; k, v, dk, dv
+    // q, o, dO, dq; k, v, dk, dv.
+    EXPECT_EQ(backward.hbm.value(), 2 * (4 * 32 * 16 + 2 * 2 * 32 * 8));
     const Compute& dw = compute_of(program, "layer 0 backward gate_up weight gradient");
     EXPECT_EQ(dw.flops.value(), 2 * 32 * 16 * 64);
     EXPECT_EQ(dw.hbm.value(), 2 * (16 * 32 + 32 * 64 + 16 * 64));

@@ -57,7 +57,7 @@ TEST(StepGraph, ProgramIsADagInOrderAndBuffersAreValid) {
     }
 }
 
-// Every operation but the gathers of weights and reductions of gradients stands on one chain.
+// Every operation is on one chain, except the gathers of weights and reductions of gradients.
 TEST(StepGraph, BlockingCollectivesStandOnTheCriticalPath) {
     Random random(7);
     for (int round = 0; round < 50; ++round) {
@@ -132,7 +132,7 @@ TEST(StepGraph, ReductionsInFlightAreBounded) {
                 Contains(find_op(program, "layer 1 backward all-reduce gradients")));
 }
 
-// The optimizer names only the last reductions; the earlier ones must stand before it all the same.
+// The optimizer names only the last reductions; the earlier ones must still end before it.
 TEST(StepGraph, TheOptimizerFollowsEverything) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);

@@ -49,7 +49,8 @@ TEST(Step, LatentAttentionGathersItsLatents) {
     const auto& gathered =
         std::get<Collective>(program.ops[find_op(program, "layer 0 forward gather latents")].work);
     EXPECT_EQ(gathered.bytes.value(), 32 * (8 + 6 + 2) * 2);
-    // One query vector of 8 to N H / T = 8 columns, one of 6 to N (H - rope + value) / T = 12.
+    // One query vector goes from 8 to N H / T = 8 columns,
+    // one from 6 to N (H - rope + value) / T = 12.
     const Compute& up = compute_of(program, "layer 0 forward qkv");
     EXPECT_EQ(up.flops.value(), 2 * 32 * (8 * 8 + 6 * 12));
     EXPECT_EQ(compute_of(program, "layer 0 forward latent").flops.value(), 2 * 32 * 16 * 16 / 2);
@@ -61,8 +62,8 @@ TEST(Step, LatentAttentionGathersItsLatents) {
                             "latent weight gradient"));
 }
 
-// One key/value head for two tensor ways: its 2 x 4 columns are split, gathered (t x 8 x 2 bytes), and
-// attention reads the one head whole.
+// Tensor of 2 has one key/value head: its 2 x 4 columns are split and gathered (t x 8 x 2 bytes),
+// and attention reads the whole head.
 TEST(Step, OneKeyValueHeadIsSplitByColumns) {
     ModelSpec model = one_layer();
     model.kv_heads = 1;
@@ -79,7 +80,7 @@ TEST(Step, OneKeyValueHeadIsSplitByColumns) {
               2 * (32 * 8 * 2 + 32 * 8));
 }
 
-// S = 32, W = 8: 32 x 8 - 8^2 / 2 = 224 pairs of 4 heads of 4 + 4 columns, two FLOPs each.
+// S = 32, W = 8: 32 x 8 - 8^2 / 2 = 224 pairs of 4 heads of 4 + 4 columns, with two FLOPs each.
 TEST(Step, LocalAttentionSeesItsWindow) {
     ModelSpec model = one_layer();
     model.window = 8;
@@ -88,7 +89,8 @@ TEST(Step, LocalAttentionSeesItsWindow) {
     EXPECT_EQ(local.flops.value(), 2 * 4 * 8 * 224);
     EXPECT_EQ(local.matmuls[0].n, 8);
     EXPECT_EQ(local.matmuls[1].k, 8);
-    // Two context ways: pieces of 8 queries have 32, 64, 64, 64 pairs. Zig-zag: 96 and 128.
+    // With context of 2, pieces of 8 queries have 32, 64, 64,
+    // 64 pairs. In zig-zag order the ranks have 96 and 128.
     plan.ways.context = 2;
     EXPECT_EQ(compute_of(build_step(model, plan), "layer 0 forward attention").flops.value(),
               2 * 4 * 8 * 128);
@@ -124,13 +126,13 @@ TEST(Step, TokensTravelToTheirExperts) {
             "experts gate_up input gradient", "scatter token gradient", "exchange token gradient",
             "experts gate_up weight gradient", "router input gradient", "router weight gradient",
             "gather attention output gradient", "out input gradient"));
-    // Each of 16 rows goes to 2 experts: 16 x 2 x 16 x 2 bytes of each of 4 chips.
+    // Each of 16 rows goes to 2 experts: 16 x 2 x 16 x 2 bytes for each of 4 chips.
     const auto& exchange =
         std::get<Collective>(program.ops[find_op(program, "layer 0 forward exchange tokens")].work);
     EXPECT_EQ(exchange.operation, collectives::Operation::all_to_all);
     EXPECT_EQ(exchange.purpose, Purpose::expert);
     EXPECT_EQ(exchange.bytes.value(), 4 * 1024);
-    // 32 x 2 tokens for the 2 experts of a chip, d_ff / T = 2, gated.
+    // There are 32 x 2 tokens for the 2 experts of a chip, d_ff / T = 2, gated.
     const Compute& experts = compute_of(program, "layer 0 forward experts gate_up");
     EXPECT_EQ(experts.flops.value(), 2 * 64 * 16 * 4);
     ASSERT_EQ(experts.matmuls.size(), 1U);
@@ -152,7 +154,7 @@ TEST(Step, TheMostLoadedExpertSetsThePace) {
     EXPECT_EQ(tokens(), 80);
     plan.experts.capacity_factor = 1;
     plan.experts.imbalance = 1.5;
-    EXPECT_EQ(tokens(), 64);  // one chip has all experts: what one has more another has less
+    EXPECT_EQ(tokens(), 64);  // one chip: imbalance cancels out
     plan.ways.expert = 2;
     plan.batch.tokens *= 2;
     EXPECT_EQ(tokens(), 96);
@@ -161,8 +163,9 @@ TEST(Step, TheMostLoadedExpertSetsThePace) {
     EXPECT_EQ(std::get<Collective>(program.ops[exchange].work).bytes.value(), 2 * 96 * 16 * 2);
 }
 
-// expert 4, fsdp 2, data 2: all but the routed experts are gathered and reduced over fsdp x expert, the 2
-// experts of a chip over fsdp, their gradients' shards over data.
+// With expert 4, fsdp 2, data 2, all weights except the routed experts
+// are gathered and reduced over fsdp x expert. The 2 experts of a chip
+// are gathered over fsdp, and their gradients' shards reduced over data.
 TEST(Step, ExpertWeightsAreReducedWithoutTheExpertAxis) {
     TrainingPlan plan = one_chip();
     plan.ways.expert = 4;

@@ -1,17 +1,19 @@
-// Bytes of a layer under every strategy, as the reference text's table `strategies` has them: In[B, D] x W_in[D, F] x
-// W_out[F, D] in bf16, the sum of V over collectives, an AllReduce twice. Forms that the table lacks by their own closed form.
+// Bytes of a layer under every strategy, as in the reference text's table `strategies`: In[B, D] x
+// W_in[D, F] x W_out[F, D] in bf16, the sum of V over collectives, an AllReduce twice. Forms that
+// the table lacks have their own closed form.
 //
-// The layer is a parallel block with a plain MLP. Its attention shares the row collectives; its projections and the norm are
-// A further parameters, which a strategy moves as it moves the 2 D F of the two matmuls: 8 D F reads 4 (2 D F + A) here.
+// The layer is a parallel block with a plain MLP. Its attention shares the row collectives. Its
+// projections and the norm are A further parameters, which a strategy moves as it moves the 2 D F
+// of the two matmuls: 8 D F reads 4 (2 D F + A) here.
 #include <gtest/gtest.h>
 #include <utility>
 
-#include "collectives/algorithms/ring_steps.h"
+#include "collectives/algorithms/ring_step_schedule.h"
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -27,7 +29,8 @@ struct Layer {
     [[nodiscard]] double bd() const { return b * d; }
 };
 
-/// Random D, F, B with heads that divide by every ways used here, for a plan of so many token shards.
+/// Returns a layer with random D, F, B, and heads that divide by every parallelism used here, for a
+/// plan of the given token shards.
 Layer random_layer(Random& random, const TrainingPlan& plan) {
     Layer layer;
     ModelSpec& model = layer.model;
@@ -55,7 +58,7 @@ Layer random_layer(Random& random, const TrainingPlan& plan) {
 
 struct LayerBytes {
     double forward = 0;
-    double backward = 0;  ///< with what runs again
+    double backward = 0;  ///< including recomputation
     double optimizer = 0;
 };
 
@@ -71,7 +74,8 @@ LayerBytes bytes_of(const Layer& layer) {
     return bytes;
 }
 
-/// `expected(layer, X, Y)` on random layers of plans that `shape` makes of X = 2 to 6 and Y = 2, 4 or 8.
+/// Checks `expected(layer, X, Y)` on random layers of plans
+/// that `shape` makes of X = 2 to 6 and Y = 2, 4 or 8.
 template <class Shape, class Expected>
 void expect_bytes(Shape shape, Expected expected) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -98,7 +102,7 @@ TEST(Strategies, Data) {
                  });
 }
 
-// Gradients are scattered, not all-reduced, 2 P, and the updated parameters come back, 2 P.
+// Gradients are scattered, not all-reduced, 2 P, and the updated parameters are gathered, 2 P.
 TEST(Strategies, DataWithZero) {
     for (const int zero : {1, 2}) {
         expect_bytes(
@@ -119,7 +123,7 @@ TEST(Strategies, FullySharded) {
                  });
 }
 
-// 4 B D + 4 B D, and the third gather where the forward one is not kept.
+// Tensor moves 4 B D + 4 B D, and a third gather if the forward one is not kept.
 TEST(Strategies, Tensor) {
     expect_bytes([](TrainingPlan& plan, int, int y) { plan.ways.tensor = y; },
                  [](const Layer& layer, int, int) {
@@ -127,7 +131,8 @@ TEST(Strategies, Tensor) {
                  });
 }
 
-// (4 B D / X + 4 D F / Y) + (8 B D / X + 8 D F / Y): the forward pass runs again, and keeps its gather.
+// The bytes are (4 B D / X + 4 D F / Y) + (8 B D / X + 8 D F
+// / Y): the forward pass runs again, and keeps its gather.
 TEST(Strategies, FullyShardedAndTensor) {
     expect_bytes(
         [](TrainingPlan& plan, int x, int y) {
@@ -141,8 +146,8 @@ TEST(Strategies, FullyShardedAndTensor) {
         });
 }
 
-// Ring steps between parts of the matmuls move what the blocking form moves; every step of a gather brings 1/Y of the
-// rows, so that they bring (Y - 1) / Y of V.
+// Ring steps between parts of the matmuls move as many bytes as the blocking form. Every step of a
+// gather brings 1/Y of the rows, so that all bring (Y - 1) / Y of V.
 TEST(Strategies, OverlappedTensor) {
     for (const bool two_way : {false, true}) {
         const auto shape = [&](TrainingPlan& plan, int, int y) {
@@ -171,8 +176,8 @@ TEST(Strategies, OverlappedTensor) {
     }
 }
 
-// Keys and values, 2 B (2 K H) a layer: once forward; backward once more, and their gradients. Weights are sharded over
-// the ring too.
+// Keys and values, 2 B (2 K H) a layer, move once forward; backward once more, and so do their
+// gradients. Weights are sharded over the ring too.
 TEST(Strategies, RingAttention) {
     for (const bool ring : {false, true}) {
         expect_bytes(
@@ -193,8 +198,9 @@ TEST(Strategies, RingAttention) {
     }
 }
 
-// Two dimensions of the weights: 4 B D / X + 4 B F / Y each way; attention's columns in place of F likewise, the gathers
-// of what is not kept, and a norm's sums: 4 B / Y bytes, twice as an AllReduce.
+// With two dimensions of the weights each pass moves 4 B D / X + 4 B F / Y. Attention's columns
+// move likewise in place of F. Added are the gathers of arrays that are not kept, and a norm's
+// sums: 4 B / Y bytes, twice as an AllReduce.
 TEST(Strategies, WeightStationary) {
     expect_bytes(
         [](TrainingPlan& plan, int, int y) {
@@ -212,8 +218,9 @@ TEST(Strategies, WeightStationary) {
         });
 }
 
-// Experts over E: tokens go there and back, 2 t k D E bytes a group each, forward and backward; the experts' 2 D F each stay, and
-// all else is fully sharded over the axis.
+// Experts over E exchange tokens both to the experts and back, 2 t k
+// D E bytes a group each, forward and backward. The experts' 2 D F
+// each stay, and all other weights are fully sharded over the axis.
 TEST(Strategies, Experts) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
@@ -238,8 +245,8 @@ TEST(Strategies, Experts) {
     }
 }
 
-// Each of p - 1 boundaries passes every chip's rows once forward and their gradients once back: 2 B D bytes each over all
-// chips of a stage and all microbatches.
+// Each of p - 1 boundaries passes every chip's rows once forward and their gradients once back: 2 B
+// D bytes each over all chips of a stage and all microbatches.
 TEST(Strategies, PipelineHandovers) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);

@@ -1,5 +1,5 @@
-// Tensor sharding over both dimensions of weight matrices (2-D weight-stationary): bytes and FLOPs by closed form, the
-// operations of a layer, memory, messages.
+// Tensor sharding over both dimensions of weight matrices (2-D weight-stationary): bytes and FLOPs
+// by closed form, the operations of a layer, memory, messages.
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,12 +7,12 @@
 
 #include "tests/workloads/step_program_support.h"
 #include "topology/mesh/mesh.h"
-#include "workloads/analytic/book_step.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/book_step.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/program/memory_peak.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -24,7 +24,8 @@ using samples::one_layer;
 using samples::Random;
 using ::testing::ElementsAre;
 
-/// Sizes are multiples of 8; heads of keys and values divide by all ways.
+/// Returns a model whose sizes are multiples of 8, and
+/// whose key/value heads divide by the whole parallelism.
 ModelSpec random_dense(Random& random) {
     ModelSpec model = samples::random_model(random);
     for (std::int64_t* size : {&model.d_ff, &model.heads, &model.kv_heads, &model.vocabulary}) {
@@ -45,7 +46,8 @@ TrainingPlan random_2d(Random& random) {
     return plan;
 }
 
-/// V of a layer's tensor collectives in one pass: AllGathers and ReduceScatters, or AllReduces.
+/// Returns V of a layer's tensor collectives in one
+/// pass: AllGathers and ReduceScatters, or AllReduces.
 double tensor_bytes(const StepProgram& program, Pass pass, bool reductions) {
     double sum = 0;
     for (const Op& op : program.ops) {
@@ -59,12 +61,14 @@ double tensor_bytes(const StepProgram& program, Pass pass, bool reductions) {
     return sum;
 }
 
-// With B tokens of a tensor group, Q and O the columns of queries, keys and values and of attention's output, g = 2 of a
-// gated MLP, in bytes (2 an element); a block has two row collectives each way, a parallel block is one block:
+// B are the tokens of a tensor group, Q and O the columns of queries, keys and values and of
+// attention's output, g = 2 for a gated MLP, in bytes (2 an element). A block has two row
+// collectives in each pass; a parallel block is one block:
 //   forward   (4 or) 8 B D / X  +  2 B (Q + O + (g + 1) F) / Y
-//   backward  the same, and where gathered arrays are not alive (2 or) 4 B D / X + 2 B (O + F) / Y; or, with remat block, all
-//             of the forward pass once more; with named tensors that of the matmuls that run again.
-// Of the text's two matmuls alone, g = 1 in a parallel block: 4 B D / X + 4 B F / Y, forward and backward.
+//   backward  the same, and if gathered arrays are not alive (2 or) 4 B D / X + 2 B (O + F) / Y;
+//             or, with remat block, the whole forward pass once more; with named tensors that of
+//             the matmuls that run again.
+// The text's two matmuls alone, g = 1 in a parallel block: 4 B D / X + 4 B F / Y, both passes.
 TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -91,7 +95,8 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
             EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::recompute, false), forward);
             EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false), forward);
         } else {
-            // A matmul that runs again scatters again, and leaves what it gathers for the weight gradients.
+            // A matmul that runs again scatters again, and leaves
+            // its gathered array for the weight gradients.
             const TensorSet kept = kept_tensors(plan.remat);
             const double qkv = kept.has(LayerTensor::qkv) ? 0 : 1;
             const double gate_up = kept.has(LayerTensor::gate_up) ? 0 : 1;
@@ -102,7 +107,7 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
             EXPECT_DOUBLE_EQ(tensor_bytes(program, Pass::backward, false),
                              forward + (blocks - inputs) * rows + wide((1 - out) * o + f));
         }
-        // Sums of norms: 4 bytes for each row of t / Y, two of a LayerNorm.
+        // Sums of norms take 4 bytes for each row of t / Y, and two such sums for a LayerNorm.
         const double norms =
             4 * tokens / y * static_cast<double>(model.norms) * (model.norm == Norm::layer ? 2 : 1);
         for (const Pass pass : {Pass::forward, Pass::backward}) {
@@ -111,8 +116,8 @@ TEST(TensorTranspose, BytesAreThoseOfTheClosedForm) {
     }
 }
 
-// 6 x matmul parameters x tokens and attention, as without sharding; weights and gradients move as those of 1-D tensor
-// parallelism over as many chips.
+// FLOPs are 6 x matmul parameters x tokens and attention, as without sharding; weights and
+// gradients move as those of 1-D tensor parallelism over as many chips.
 TEST(TensorTranspose, FlopsWeightsAndGradientsAreThoseOfOneAxisOfAllWays) {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
@@ -141,7 +146,7 @@ TEST(TensorTranspose, FlopsWeightsAndGradientsAreThoseOfOneAxisOfAllWays) {
             };
             EXPECT_EQ(bytes(two), bytes(one));
         }
-        // Optimizer's state and parameters, and what is left of gradients, too.
+        // The optimizer's state, the parameters and the remaining gradients are also the same.
         for (const MemoryClass state : {MemoryClass::parameters, MemoryClass::optimizer}) {
             EXPECT_EQ(peak_in_program_order(two).of(state), peak_in_program_order(one).of(state));
         }
@@ -170,7 +175,8 @@ TEST(TensorTranspose, OperationsOfALayer) {
                     "out weight gradient", "attention gradient", "gather attention input",
                     "gather qkv gradient", "qkv input gradient", "scatter attention input gradient",
                     "reduce attention norm gradient", "qkv weight gradient"));
-    // 32 rows of 16 / 2 columns by 16 / 2 x 2 32 / 2: partial sums of 32 x 32, of which half stay.
+    // 32 rows of 16 / 2 columns by 16 / 2 x 2 32 / 2
+    // give partial sums of 32 x 32, of which half stay.
     const Compute gate_up = samples::compute_of(program, "layer 0 forward gate_up");
     EXPECT_EQ(gate_up.matmuls[0].m, 32);
     EXPECT_EQ(gate_up.matmuls[0].k, 8);
@@ -184,7 +190,7 @@ TEST(TensorTranspose, OperationsOfALayer) {
     EXPECT_THAT(std::get<Collective>(rows.work).axes, ElementsAre("tensor"));
 }
 
-/// Bytes of a class alive just before an operation.
+/// Returns the bytes of a class alive just before an operation.
 double held_before(const StepProgram& program, const std::string& name, MemoryClass memory_class) {
     const OpIndex at = samples::find_op(program, name);
     double bytes = 0;
@@ -197,8 +203,8 @@ double held_before(const StepProgram& program, const std::string& name, MemoryCl
     return bytes;
 }
 
-// What a layer saves is what 1-D tensor parallelism over X Y ways saves (memory_peak_test.cpp): every named tensor is held in the
-// share that is scattered. Nothing but state outlives the backward pass.
+// A layer saves as much as with 1-D tensor parallelism X Y (memory_peak_test.cpp): every named
+// tensor is held in the shard that is scattered. Only state outlives the backward pass.
 TEST(TensorTranspose, SavedActivationsAreSharesOfAllWays) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
@@ -219,10 +225,11 @@ TEST(TensorTranspose, SavedActivationsAreSharesOfAllWays) {
     }
 }
 
-// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192; t = 65536 over X = 4 and Y = 4, no remat, W = 2^23 each:
+// D = 1024, F = 4096 plain, N = K = 8, H = 128, V = 8192; t = 65536 over X = 4 and Y = 4, no
+// remat, W = 2^23 each:
 //   rows = t D / X 2 / W = 2^25 / 2^23 = 4 s, columns of w = t w / Y 2 / W = w / 256 s:
 //   q 3072, o 1024, 2 F 8192: 48 s; o + F again 20 s
-//   forward 16 + 48, backward 24 + 48 + 20; unembedding 4 + 32 each way
+//   forward 16 + 48, backward 24 + 48 + 20; unembedding 4 + 32 in each pass
 TEST(TensorTranspose, BookStepByHand) {
     const ModelSpec model{.name = "book",
                           .source = "this test",

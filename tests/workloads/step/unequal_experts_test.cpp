@@ -1,12 +1,12 @@
-// Unequal experts: what each rank of the expert axis takes of the tokens, in FLOPs and bytes.
+// Unequal experts: the tokens that each rank of the expert axis takes, in FLOPs and bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -19,7 +19,7 @@ ModelSpec four_experts() {
     return model;
 }
 
-/// 32 tokens each.
+/// Returns a plan of two ranks with 32 tokens each.
 TrainingPlan two_ranks() {
     TrainingPlan plan = samples::one_chip();
     plan.batch.tokens *= 2;
@@ -27,7 +27,7 @@ TrainingPlan two_ranks() {
     return plan;
 }
 
-// The loads add up to the number of ranks: FLOPs of all ranks are those of equal ones.
+// The loads add up to the number of ranks: the FLOPs of all ranks equal those of equal ones.
 TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
     int tried = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -57,7 +57,7 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
                 plan.ways.expert * flops_by_pass(even.programs[0]).of(pass).value();
             EXPECT_NEAR(sum, expected, 1e-12 * expected);
         }
-        // V of every AllToAll is that of equal ranks.
+        // V of every AllToAll equals that of equal ranks.
         for (const StepProgram& program : ranks.programs) {
             const auto rows = collective_bytes(program);
             const auto others = collective_bytes(even.programs[0]);
@@ -71,8 +71,9 @@ TEST(UnequalExperts, FlopsOfAllRanksAreThoseOfEqualOnes) {
     EXPECT_GT(tried, 20);
 }
 
-// 32 tokens a rank, k = 2, D = 16: 64 rows leave each of two ranks; 2 x 64 x 16 elements of 2 bytes each way in all. Rank 0
-// takes 3/2, 96 rows, rank 1 32: 2 x rows x 16 x 64 FLOPs of gate and up.
+// With 32 tokens a rank, k = 2, D = 16, 64 rows leave each of two ranks:
+// 2 x 64 x 16 elements of 2 bytes in each direction. Rank 0 takes 3/2,
+// 96 rows, rank 1 32: 2 x rows x 16 x 64 FLOPs of gate and up.
 TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
@@ -97,8 +98,9 @@ TEST(UnequalExperts, RowsGoWhereTheLoadIs) {
     }
 }
 
-// The second of two ranks takes nothing: its experts have no FLOPs and no bytes but the zeros of their gradients, two of
-// 16 x 64 (gate and up) or 32 x 16 elements of 2 bytes. It has the same operations and collectives as the first.
+// The second of two ranks takes no tokens. Its experts have no FLOPs, and only the bytes of the
+// zeros of their gradients, two of 16 x 64 (gate and up) or 32 x 16 elements of 2 bytes. It has the
+// same operations and collectives as the first.
 TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
     const ModelSpec model = four_experts();
     TrainingPlan plan = two_ranks();
@@ -127,8 +129,8 @@ TEST(UnequalExperts, RankWithoutTokensDoesNothingForItsExperts) {
     }
 }
 
-// HFU counts the recomputation of the tokens that there are: the same whatever the capacity, the fullest or each rank
-// takes.
+// HFU counts the recomputation of the real tokens: it is the same for any capacity, and whether the
+// fullest or each rank is computed.
 TEST(UnequalExperts, HardwareFlopsDoNotDependOnTheLoad) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);

@@ -14,8 +14,8 @@ constexpr double kHeads = 8;
 constexpr double kKvHeads = 2;
 constexpr double kHeadDim = 128;
 
-/// One sequence of causal attention in blocks of 512 queries (vector_work_test.cpp), so that blocks read the keys and
-/// values (1 + ... + 8) / 8 = 4.5 times.
+/// Returns one sequence of causal attention in blocks of 512 queries (vector_work_test.cpp), so
+/// that blocks read the keys and values (1 + ... + 8) / 8 = 4.5 times.
 Shard shard_of(BackwardKernels kernels, double context = 1) {
     ModelSpec model = samples::one_layer();
     model.heads = static_cast<std::int64_t>(kHeads);
@@ -33,7 +33,8 @@ Shard shard_of(BackwardKernels kernels, double context = 1) {
     return make_shard(model, plan);
 }
 
-// Forward: S = Q K^T and P V. Backward: dV, dP, dQ and dK; one kernel makes S once more, two make S and dP each.
+// Forward has S = Q K^T and P V. Backward has dV, dP, dQ and
+// dK; one kernel makes S once more, two make S and dP each.
 TEST(AttentionKernels, MakeSoManyDotProducts) {
     const double pairs = kSequence * kSequence / 2 * kHeads;
     const double product = 2 * kHeadDim * pairs;
@@ -48,15 +49,15 @@ TEST(AttentionKernels, MakeSoManyDotProducts) {
     EXPECT_EQ(backward(BackwardKernels::book).matmuls.size(), 4U);
     EXPECT_EQ(backward(BackwardKernels::fused).matmuls.size(), 5U);
     EXPECT_EQ(backward(BackwardKernels::split).matmuls.size(), 7U);
-    // exp of each score, by each kernel; D = rowsum(o dO) once.
+    // Each kernel takes exp of each score; D = rowsum(o dO) is taken once.
     const double rows = kSequence * kHeads * kHeadDim * 2;
     EXPECT_EQ(backward(BackwardKernels::book).vector.value(), 7 * pairs + rows);
     EXPECT_EQ(backward(BackwardKernels::fused).vector.value(), 7 * pairs + rows);
     EXPECT_EQ(backward(BackwardKernels::split).vector.value(), 2 * 7 * pairs + rows);
 }
 
-// Without set blocks a step of the grid is 512 keys: 8 of a sequence, which the blocks of each of 2 heads' queries read 4.5 times.
-// Two kernels go through theirs each.
+// Without set blocks a step of the grid has 512 keys: 8 a sequence, which the blocks of each of 2
+// heads' queries read 4.5 times. Each of two kernels goes through its own blocks.
 TEST(AttentionKernels, GoThroughSoManyBlocks) {
     EXPECT_EQ(attention_forward(shard_of(BackwardKernels::split), false).grid_steps, 8 * 2 * 4.5);
     EXPECT_EQ(attention_backward(shard_of(BackwardKernels::fused), false).grid_steps, 8 * 2 * 4.5);
@@ -78,9 +79,10 @@ TEST(AttentionKernels, CountTheWidthsOfKeysAndValuesApart) {
     EXPECT_EQ(flops(BackwardKernels::split), 2 * pairs * (4 * 192 + 3 * 128));
 }
 
-// Split: o and dO for D; q and dO read and dq written by the kernel of queries, with keys and values 4.5 times; these
-// once by the other, with dk and dv written, and q and dO for each of its blocks: 512 x 4 keys' rows see them of all heads
-// that share a key, as many bytes as keys and values 4.5 times.
+// Split, o and dO are read for D. The kernel of queries reads q and dO and writes
+// dq, with keys and values 4.5 times. The other reads these once and writes dk
+// and dv, and reads q and dO for each of its blocks: 512 x 4 keys' rows see those
+// of all heads that share a key, as many bytes as keys and values 4.5 times.
 TEST(AttentionKernels, MoveSoManyBytes) {
     const double queries = kSequence * kHeads * kHeadDim * 2;
     const double keys = kSequence * kKvHeads * (kHeadDim + kHeadDim) * 2;
@@ -91,8 +93,8 @@ TEST(AttentionKernels, MoveSoManyBytes) {
     };
     EXPECT_EQ(bytes(BackwardKernels::fused, 1, 0), 4 * queries + (3 * 4.5 - 1) * keys);
     EXPECT_EQ(bytes(BackwardKernels::split, 1, 0), 5 * queries + (2 * 4.5 + 2) * keys);
-    // The first of two ranks in a row sees its own half of the keys, and zeroes the gradients of the others. Its four
-    // blocks read 512, 1024, 1536 and 2048 of 4096 keys: 1.25 times.
+    // The first of two consecutive ranks sees its own half of the keys, and zeroes the gradients of
+    // the others. Its four blocks read 512, 1024, 1536 and 2048 of 4096 keys: 1.25 times.
     EXPECT_EQ(bytes(BackwardKernels::split, 2, 0),
               5 * queries / 2 + (2 * 1.25 + 2 * 0.5 + 0.5) * keys);
     EXPECT_EQ(bytes(BackwardKernels::split, 2, 1), 5 * queries / 2 + (2 * 3.25 + 2) * keys);

@@ -1,4 +1,5 @@
-// What sparse and dense experts cost a chip: tiles against a grid that is played step by step, FLOPs and bytes by hand.
+// Costs of sparse and dense experts on a chip: tiles against a grid that is played step by step,
+// FLOPs and bytes by hand.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <tuple>
@@ -7,10 +8,10 @@
 #include "tests/workloads/step_program_support.h"
 #include "workloads/models/model.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/tiles/grouped_tiles.h"
-#include "workloads/validation/validate_plan.h"
 #include "workloads/work/experts_work.h"
+#include "workloads/work/grouped_tiles.h"
 
 namespace podsim::workloads {
 namespace {
@@ -23,7 +24,8 @@ struct Visit {
     int group = 0;
 };
 
-/// For each group every tile of m rows in which it has one, in the order of megablox's make_group_metadata.
+/// Returns for each group every tile of m rows that contains one of its rows, in the order of
+/// megablox's make_group_metadata.
 std::vector<Visit> visits_of(const std::vector<int>& ends, int m) {
     std::vector<Visit> visits;
     int begin = 0;
@@ -37,7 +39,7 @@ std::vector<Visit> visits_of(const std::vector<int>& ends, int m) {
     return visits;
 }
 
-/// Counts what a pipeline fetches: a block whose place is not that of the step before.
+/// Counts the fetches of a pipeline: blocks whose position differs from that of the previous step.
 class Fetches {
 public:
     void step(std::tuple<int, int, int> place, double elements) {
@@ -53,7 +55,7 @@ private:
     double elements_ = 0;
 };
 
-// Groups that end inside of tiles, all but the last; sizes that tiles divide.
+// All groups but the last end inside of tiles; tiles divide the sizes.
 TEST(GroupedTiles, AreThoseOfTheGrid) {
     Random random(1);
     for (int i = 0; i < 500; ++i) {
@@ -83,8 +85,8 @@ TEST(GroupedTiles, AreThoseOfTheGrid) {
                 }
             }
         }
-        // The pipeline starts anew on the tile of n that the last one ended with: with a single tile of rows (or group) it
-        // stays, which the closed form does not count.
+        // The pipeline restarts on the tile of n with which the previous one ended. With a single
+        // tile of rows (or group) the tile stays, which the closed form does not count.
         const double k = kt * tk;
         const double n = nt * tn;
         const ExpertTile tile{double(m), double(tk), double(tn)};
@@ -116,9 +118,9 @@ TEST(GroupedTiles, AreThoseOfTheGrid) {
     }
 }
 
-// Tiles that dimensions do not fill are whole, those that are larger than them are not.
-// Two devices with half of the rows each have their own ends of groups: 1024 rows and 8 groups in tiles of 512 are 2 + 7 tiles of
-// one device, 2 (1 + 7) of two; each fetches the matrices for itself.
+// A tile that is not filled is whole; a tile larger than its dimension is not. Two devices with
+// half of the rows each have separate ends of groups: 1024 rows and 8 groups in tiles of 512 are 2
+// + 7 tiles on one device, 2 (1 + 7) on two; each fetches its own matrices.
 TEST(GroupedTiles, OfTwoDevices) {
     const ExpertTile tile{512, 64, 64};
     const GroupedTiles one = gmm_tiles(1024, 8, 64, 64, tile);
@@ -138,7 +140,7 @@ TEST(GroupedTiles, OfUnevenSides) {
     EXPECT_EQ(tiles.computed_of_group, 5 * 512.0 / 4);
     EXPECT_EQ(tiles.computed_k, 3072);
     EXPECT_EQ(tiles.computed_n, 700);
-    // Two rows on eight experts: two groups in one tile of two rows.
+    // Two rows on eight experts are two groups in one tile of two rows.
     EXPECT_EQ(gmm_tiles(2, 8, 2048, 2048, {}).visits, 2);
     EXPECT_EQ(gmm_tiles(2, 8, 2048, 2048, {}).computed_of_group, 2);
     EXPECT_EQ(gmm_tiles(0, 8, 2048, 2048, {}).visits, 0);
@@ -153,8 +155,9 @@ TrainingPlan plan_of(ExpertMatmul matmul, std::int64_t sequences, std::int64_t s
     return plan;
 }
 
-// DeepSeek-V3 on v5p: 6 sequences of 8192 a chip, 8 of 256 experts, width 7168 and 2048: 768 tiles of rows and 255 visited twice,
-// 1.33 times the FLOPs. Gate and up are apart: each fetches its rows for both tiles of n and the experts' matrices by visit.
+// DeepSeek-V3 on v5p has 6 sequences of 8192 a chip, 8 of 256 experts, widths 7168 and 2048: 768
+// tiles of rows and 255 visited twice, 1.33 times the FLOPs. Gate and up are separate: each fetches
+// its rows for both tiles of n and the experts' matrices by visit.
 TEST(SparseExperts, OfDeepSeek) {
     const ModelSpec model = find_model("deepseek-v3");
     const Shard s = make_shard(model, plan_of(ExpertMatmul::sparse, 6, 8192));
@@ -172,22 +175,24 @@ TEST(SparseExperts, OfDeepSeek) {
     EXPECT_EQ(down.flops.value(), 2 * rows * d * f);
     EXPECT_EQ((down.hbm - down.elementwise).value(),
               2 * visits * 512 * f * 7 + weights + 2 * rows * d);
-    // The gradients of gate's and up's inputs are added up in a pass of their own: two read, one written.
+    // The gradients of gate's and up's inputs are added
+    // up in a separate pass: two read, one written.
     const Compute dx = experts_gate_up_input_gradient(s);
     EXPECT_EQ(dx.flops, up.flops);
     EXPECT_EQ((dx.hbm - dx.elementwise).value(),
               2 * (2 * visits * 512 * f * 7 + weights + 2 * rows * d));
     EXPECT_EQ(dx.elementwise.value(), 3 * 2 * rows * d);
     EXPECT_EQ(dx.vector.value(), rows * d);
-    // Gradients of the matrices: 7 tiles of k, 2 of n; each tile of rows once for each.
+    // Gradients of the matrices have 7 tiles of k and
+    // 2 of n; each tile of rows is read once for each.
     const Compute dw = experts_gate_up_weight_gradient(s);
     EXPECT_EQ(dw.flops, up.flops);
     EXPECT_DOUBLE_EQ(dw.tiled, up.tiled);
     EXPECT_EQ(dw.hbm.value(), 2 * (2 * rows * (d * 2 + f * 7) + 2 * 256 * d * f));
 }
 
-// 4096 copies of 2048 tokens: 12 levels of a bitonic sort, 4096 x 12 x 13 / 4 comparisons. Every copy is read and written where
-// rows are gathered, and read once more, with the rows written, where they are summed up.
+// 4096 copies of 2048 tokens take 12 levels of a bitonic sort, 4096 x 12 x 13 / 4 comparisons. A
+// gather of rows reads and writes every copy; a sum reads it once more and writes the rows.
 TEST(SparseExperts, MoveTheirRows) {
     ModelSpec model = samples::one_layer();
     model.d_model = 32;
@@ -205,7 +210,7 @@ TEST(SparseExperts, MoveTheirRows) {
     const auto more = [](Compute (*work)(const Shard&), const Shard& a, const Shard& b) {
         return (work(a).hbm - work(b).hbm).value();
     };
-    // Ideally rows are read, copies written; copies that are sorted were made so before.
+    // In the ideal form rows are read and copies written; copies that are sorted were made before.
     EXPECT_EQ(more(router_forward, sparse, ideal), sort + 2 * copies);
     EXPECT_EQ(more(router_forward, scatters, ideal), sort + 2 * copies - (rows + copies));
     EXPECT_EQ((router_forward(sparse).vector - router_forward(ideal).vector).value(),
@@ -214,13 +219,14 @@ TEST(SparseExperts, MoveTheirRows) {
     EXPECT_EQ(combine_forward(sparse).hbm.value(), sort + 2 * copies + copies + rows);
     EXPECT_EQ(more(combine_gradient, sparse, ideal), 2 * copies);
     EXPECT_EQ(more(router_input_gradient, sparse, ideal), 2 * copies);
-    // A scatter-add: zeros written, gradients read, sums read and written.
+    // A scatter-add writes zeros, reads gradients, and reads and writes sums.
     EXPECT_EQ(more(combine_gradient, scatters, ideal), 4 * copies);
     EXPECT_EQ(more(router_input_gradient, scatters, ideal), 3 * copies + rows - (copies + rows));
 }
 
-// The same 2048 tokens on 4 tensor ways, each of which sorts all rows, whole, and a quarter of the results. What does not fit into
-// VMEM moves in the order of indices: copies read and written; with scatter-adds twice that back. What fits does not count.
+// The same 2048 tokens lie on tensor of 4: each shard sorts all rows, whole, and a quarter of the
+// results. Rows that do not fit into VMEM move by index: copies are read and written, and twice
+// that backward with scatter-adds. Rows that fit do not count.
 TEST(SparseExperts, RowsBeyondVmemMoveByIndex) {
     ModelSpec model = samples::one_layer();
     model.d_model = 32;
@@ -245,8 +251,9 @@ TEST(SparseExperts, RowsBeyondVmemMoveByIndex) {
     EXPECT_FALSE(router_forward(sorted).kernel);
 }
 
-// Of 4096 sorted rows 2 x 32 columns of gate's and up's biases and 32 of down's: gathered (read and written), then read by what adds
-// them; their gradients added to the rows of the experts.
+// 4096 sorted rows have 2 x 32 columns of gate's and up's biases and
+// 32 of down's. They are gathered (read and written), then read by
+// the addition; their gradients are added to the rows of the experts.
 TEST(SparseExperts, BiasesAreARowForEachToken) {
     ModelSpec model = samples::one_layer();
     model.d_model = 32;
@@ -269,8 +276,9 @@ TEST(SparseExperts, BiasesAreARowForEachToken) {
     EXPECT_EQ(more(experts_down_input_gradient), std::pair(0.0, 0.0));
 }
 
-// Mixtral on v6e: 12 sequences of 4096 a chip, 2 of 8 experts, capacity 1.25: 1280 places an expert and sequence. Dispatch and combine
-// are 83.9 MFLOP a token each beside 881 MFLOP of experts, of which the model needs 705.
+// Mixtral on v6e has 12 sequences of 4096 a chip, 2 of 8 experts, capacity 1.25: 1280 places an
+// expert and sequence. Dispatch and combine are 83.9 MFLOP a token each beside 881 MFLOP of
+// experts, of which the model needs 705.
 TEST(DenseExperts, OfMixtral) {
     const ModelSpec model = find_model("mixtral-8x7b");
     TrainingPlan plan = plan_of(ExpertMatmul::dense, 12, 4096);
@@ -296,19 +304,20 @@ TEST(DenseExperts, OfMixtral) {
     EXPECT_EQ(experts, 6 * d * 14336 * 2 * 1.25 * tokens);
     EXPECT_NEAR(experts / tokens, 881e6, 0.5e6);
     EXPECT_NEAR(2 * masked / experts, 0.19, 0.001);
-    // Masks of 4096 x 8 x 1280 a sequence: 84 MB of weights and 42 MB of booleans.
+    // Masks have 4096 x 8 x 1280 a sequence: 84 MB of weights and 42 MB of booleans.
     const double mask = 12 * 4096.0 * 8 * 1280;
     EXPECT_EQ(mask_bytes(s), 3 * mask);
     const double rows = 2 * tokens * d;
     const double places = 2 * 12 * 8 * 1280 * d;
     EXPECT_EQ(combine_forward(s).hbm.value(), rows + places + 2 * mask);
     EXPECT_EQ(combine_gradient(s).hbm.value(), 2 * (rows + places + 2 * mask));
-    // The router writes masks, dispatch reads booleans and rows and writes places; ideally rows are read and 2 copies written.
+    // The router writes masks; dispatch reads booleans and rows and writes places. In the ideal
+    // form rows are read and 2 copies written.
     EXPECT_EQ((router_forward(s).hbm - router_forward(ideal).hbm).value(),
               3 * mask + (mask + rows + places) - 3 * rows);
 }
 
-// C = floor(ceil(S k / E) capacity_factor): 10 x 3 / 8 is 3.75, up to 4, times 1.2 is 4 places.
+// C = floor(ceil(S k / E) capacity_factor): 10 x 3 / 8 is 3.75, up to 4, times 1.2 gives 4 places.
 TEST(DenseExperts, HaveWholePlaces) {
     ModelSpec model = samples::one_layer();
     model.experts = {.count = 8, .per_token = 3, .shared = 0, .d_ff = 32};
@@ -329,7 +338,8 @@ TEST(DenseExperts, OfAllTokens) {
     EXPECT_EQ(router_forward(all).flops, router_forward(two).flops);
 }
 
-// With FSDP alone each layer gathers all experts' weights in bf16: of DeepSeek-V3 256 x 3 x 7168 x 2048 x 2 B = 22.5 GB.
+// With FSDP alone each layer gathers all experts' weights in bf16: 256 x 3 x 7168 x 2048 x 2 B =
+// 22.5 GB for DeepSeek-V3.
 TEST(SparseExperts, GatherAllWeightsOverFsdp) {
     const ModelSpec model = find_model("deepseek-v3");
     TrainingPlan plan = plan_of(ExpertMatmul::sparse, 64, 4096);

@@ -1,14 +1,14 @@
-// Plain causal placement: rank r of n has the r-th contiguous block of every sequence, and with it (2 r + 1) / n^2
-// of attention's work.
+// Plain causal placement: rank r of n has the r-th contiguous block of every sequence, and with it
+// (2 r + 1) / n^2 of attention's work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 #include "workloads/work/attention_work.h"
 #include "workloads/work/work.h"
 
@@ -25,14 +25,14 @@ TrainingPlan plain(TrainingPlan plan) {
     return plan;
 }
 
-/// 32 tokens of one sequence on four context ways.
+/// Returns a plan of 32 tokens of one sequence with context parallelism of 4.
 TrainingPlan plain_four_ways() {
     TrainingPlan plan = plain(samples::one_chip());
     plan.ways.context = 4;
     return plan;
 }
 
-// Zig-zag: every rank does the same. The ranks of both placements add up to the same.
+// In zig-zag order every rank does the same work. The ranks of both placements add up to the same.
 TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         SCOPED_TRACE(seed);
@@ -73,8 +73,8 @@ TEST(PlainPlacement, FlopsOfAllRanksAreThoseOfZigZag) {
     }
 }
 
-// With a window zig-zag leaves the chips unequal shares, and the program is that of the fullest. What recomputation executes is counted as
-// all chips do it in the mean, as with plain blocks.
+// With a window zig-zag gives the chips unequal work, and the program is that of the fullest.
+// Executed recomputation counts as the mean of all chips, as with plain blocks.
 TEST(PlainPlacement, HfuOfWindowsIsTheMeanOfChips) {
     ModelSpec model = samples::one_layer();
     model.window = 12;
@@ -91,7 +91,7 @@ TEST(PlainPlacement, HfuOfWindowsIsTheMeanOfChips) {
     EXPECT_DOUBLE_EQ(mean_recomputed(model, plan, even).value(), sum / 4);
 }
 
-// S = 32, n = 4, N = 4, H = 4: 2 (4 + 4) 4 = 64 FLOPs a pair, of 8 x 8 / 2 (2 r + 1) pairs.
+// S = 32, n = 4, N = 4, H = 4: 2 (4 + 4) 4 = 64 FLOPs a pair, with 8 x 8 / 2 (2 r + 1) pairs.
 TEST(PlainPlacement, RankHasItsShare) {
     for (const bool round : {false, true}) {
         TrainingPlan plan = plain_four_ways();
@@ -107,8 +107,9 @@ TEST(PlainPlacement, RankHasItsShare) {
     }
 }
 
-// A window of 12 in blocks of 8: queries 0 to 11 see 0 to 11 keys before them, the others 12: pairs of blocks
-// are 8 x 8 / 2 = 32; 72 - 32 + 4 x 12 = 88; then 96 each, together 32 x 12 - 72 = 312.
+// With a window of 12 in blocks of 8, queries 0 to 11 see 0 to 11 keys
+// before them, the others 12. Pairs of blocks are 8 x 8 / 2 = 32; 72 -
+// 32 + 4 x 12 = 88; then 96 each, together 32 x 12 - 72 = 312.
 TEST(PlainPlacement, WindowIsWhatTheRanksQueriesSee) {
     ModelSpec model = samples::one_layer();
     model.window = 12;
@@ -129,11 +130,11 @@ TEST(PlainPlacement, FullAttentionIsOneProgram) {
     EXPECT_EQ(build_stages(samples::one_layer(), plan).programs.size(), 1U);
 }
 
-// HBM of a rank's attention where one block of queries holds all 8 (b = 1), and where it holds 4 (b = 2). Queries and
-// outputs are 8 x 4 x (4 + 4) elements, keys and values of the sequence 32 x 2 x (4 + 4); those are read
-// p = (b r + (b + 1) / 2) / 4 times. Backward queries, outputs and their gradients go once; keys, values and the sums of
-// their gradients p times each, where the gradients of r + 1 blocks are not read the first time and those of the
-// other 3 - r are zeroed.
+// HBM of a rank's attention if one block of queries holds all 8 (b = 1), and if it holds 4 (b = 2).
+// Queries and outputs are 8 x 4 x (4 + 4) elements, keys and values of the sequence 32 x 2 x (4 +
+// 4); those are read p = (b r + (b + 1) / 2) / 4 times. Backward, queries, outputs and their
+// gradients move once. Keys, values and the sums of their gradients move p times each, but the
+// gradients of r + 1 blocks are not read the first time, and those of the other 3 - r are zeroed.
 TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
     const double own = 2 * 8 * 4 * 8;
     const double keys = 2 * 32 * 2 * 8;
@@ -144,13 +145,14 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
             if (b == 2) {
                 shard.vmem = 0;
                 ASSERT_EQ(query_block_rows(shard),
-                          8);  // the fewest: 4 queries of 2 heads that share keys
+                          8);  // minimum: 4 queries of 2 heads that share keys
             }
             const double p = (b * rank + (b + 1) / 2) / 4;
             EXPECT_EQ(attention_forward(shard, false).hbm.value(), own + keys * p);
             EXPECT_EQ(attention_backward(shard, false).hbm.value(),
                       2 * own + keys * (3 * p - (rank + 1) / 4.0 + (3 - rank) / 4.0));
-            // Its parts by blocks: the same, but that each has queries and outputs, and none zeroes.
+            // The parts by blocks move the same, except that each
+            // has queries and outputs, and none writes zeros.
             double forward = 0;
             double backward = 0;
             for (int block = 0; block <= rank; ++block) {
@@ -163,7 +165,8 @@ TEST(PlainPlacement, ReadsKeysUpToItsOwn) {
     }
 }
 
-// In round s rank 1 of a ring of 4 holds the block of rank 1 - s: its own, 0, 3, 2. The last two pass by.
+// In round s rank 1 of a ring of 4 holds the block of
+// rank 1 - s: its own, 0, 3, 2. It skips the last two.
 TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
     TrainingPlan plan = plain_four_ways();
     plan.overlap.context_steps = ring(4, false);
@@ -191,7 +194,8 @@ TEST(PlainPlacement, RingSkipsBlocksOfLaterRanks) {
             "qkv input gradient: attention gradient 2/4, scatter attention gradient step 3,"));
 }
 
-// On a line of 4 the ring is 0, 2, 3, 1: rank 1 gets its own block, 3, 2, 0, and rank 2 its own, 0, 1, 3.
+// On a line of 4 the ring is 0, 2, 3, 1: rank 1 gets
+// its own block, 3, 2, 0, and rank 2 its own, 0, 1, 3.
 TEST(PlainPlacement, RingByTwosBringsOtherBlocks) {
     TrainingPlan plan = plain_four_ways();
     plan.overlap.context_steps = ring(4, false, false);
@@ -210,7 +214,8 @@ TEST(PlainPlacement, RingByTwosBringsOtherBlocks) {
     EXPECT_THAT(parts[3], ::testing::ElementsAre("1/4", "2/4", "3/4", "4/4"));
 }
 
-// Every rank takes part in the same collectives in the same order, which programs of unequal work share.
+// Every rank takes part in the same collectives in the
+// same order, which programs of unequal work share.
 TEST(PlainPlacement, RanksHaveTheSameCollectives) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// What quantised matmuls, logits and optimizers cost beyond the plain ones.
+// Costs of quantised matmuls, logits and optimizers beyond the plain ones.
 #include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -54,26 +54,29 @@ TEST(Quantised, GathersOneByteUnlessScalesAreFoundBehindTheGather) {
     EXPECT_EQ(gathered_bytes(two, "layer 0 forward gather weights"), 2 * 2080);
 }
 
-// 8 tokens a chip. down: 8 x 32 by 32 x 16. Operands 256 and 512 elements, the result 128.
+// A chip has 8 tokens. down is 8 x 32 by 32 x 16:
+// operands of 256 and 512 elements, a result of 128.
 TEST(Quantised, DynamicScalesReadOperandsOnceMore) {
     const StepProgram fixed = build_step(small(), quantised(Scaling::fixed, true));
     const StepProgram dynamic = build_step(small(), quantised(Scaling::dynamic, false));
     const double rows = 2 * 256;     // bytes
-    const double weights = 2 * 512;  // gathered in bf16; in the other 512
+    const double weights = 2 * 512;  // gathered in bf16; otherwise 512
     EXPECT_EQ(work_of(dynamic, "layer 0 forward down").hbm.value() -
                   work_of(fixed, "layer 0 forward down").hbm.value(),
               rows + weights + (weights - 512));
-    // 4 operations an element that is quantised here: of the weights too where they were gathered in bf16.
+    // An element that is quantised here takes 4 operations;
+    // so do weights that were gathered in bf16.
     EXPECT_EQ(work_of(dynamic, "layer 0 forward down").vector.value() -
                   work_of(fixed, "layer 0 forward down").vector.value(),
               4 * 512);
-    // dW of down: 32 x 8 by 8 x 16.
+    // dW of down is 32 x 8 by 8 x 16.
     EXPECT_EQ(work_of(dynamic, "layer 0 backward down weight gradient").hbm.value() -
                   work_of(fixed, "layer 0 backward down weight gradient").hbm.value(),
               2 * (32 * 8 + 8 * 16));
 }
 
-// The tokens that a weight gradient contracts are split over fsdp: magnitudes of 32 + 16 columns, 4 bytes each.
+// The tokens that a weight gradient contracts are split
+// over fsdp: magnitudes of 32 + 16 columns, 4 bytes each.
 TEST(Quantised, DynamicScalesOfWeightGradientsAreReducedOverTheTokens) {
     const std::string name = "layer 0 backward reduce scales of down weight gradient";
     const StepProgram dynamic = build_step(small(), quantised(Scaling::dynamic, false));
@@ -86,7 +89,7 @@ TEST(Quantised, DynamicScalesOfWeightGradientsAreReducedOverTheTokens) {
     }
 }
 
-// What tensor splits, `out` and `down` contract: magnitudes of 32 rows and 16 columns.
+// `out` and `down` contract the dimension that tensor splits: magnitudes of 32 rows and 16 columns.
 TEST(Quantised, DynamicScalesOfPartialSumsAreReducedOverTensor) {
     TrainingPlan plan = quantised(Scaling::dynamic, false);
     plan.ways = {};
@@ -96,8 +99,10 @@ TEST(Quantised, DynamicScalesOfPartialSumsAreReducedOverTensor) {
     EXPECT_EQ(gathered_bytes(program, "layer 0 forward reduce scales of out"), 4 * (32 + 16));
 }
 
-// Four experts of width 8 on two ways, two of 32 tokens' experts each: of what tensor splits, the rows that come (32 copies) and the 16
-// columns of each of a chip's two experts; of weight gradients, whose tokens are split over fsdp alone, the 8 + 16 columns of each.
+// Four experts of width 8 lie on two ranks, two experts of 32 tokens each.
+// Tensor splits have the magnitudes of the incoming rows (32 copies) and
+// of the 16 columns of each of a chip's two experts. Weight gradients,
+// whose tokens are split only over fsdp, have the 8 + 16 columns of each.
 TEST(Quantised, DynamicScalesOfExpertsAreThoseOfEveryExpert) {
     ModelSpec model = small();
     model.experts = {.count = 4, .per_token = 2, .d_ff = 8};
@@ -117,8 +122,9 @@ TEST(Quantised, DynamicScalesOfExpertsAreThoseOfEveryExpert) {
               4 * (rows + 4 * 16));
 }
 
-// Weights that are gathered in one byte an element are gathered in two by the backward pass where it multiplies them in bf16: 16 x 32 of
-// `down` here, 16 x 32 and a norm of 16 of `gate_up`, which has no gate.
+// Weights that are gathered in one byte an element are gathered in two
+// by the backward pass if it multiplies them in bf16: 16 x 32 of `down`
+// here, 16 x 32 and a norm of 16 of `gate_up`, which has no gate.
 TEST(Quantised, WhatStaysBf16BackwardIsGatheredInBf16) {
     TrainingPlan plan = quantised(Scaling::delayed, true);
     const auto gathered = [&](const std::string& pass) {
@@ -131,8 +137,9 @@ TEST(Quantised, WhatStaysBf16BackwardIsGatheredInBf16) {
     EXPECT_EQ(gathered("backward"), forward + 16 * 32 + 16 * 32 + 16);
 }
 
-// What runs again contracts other axes than gradients of rows do, so that with scales of their own each has a copy: of qkv, 16 x 48
-// and a norm of 16, out, 16 x 16, and gate_up, 16 x 32 and a norm, under full remat, and of all that are kept none. Down does not run again.
+// Recomputation contracts other axes than gradients of rows do, so that each needs a copy with its
+// own scales: qkv, 16 x 48 and a norm of 16, out, 16 x 16, and gate_up, 16 x 32 and a norm, under
+// full remat; none if all are kept. down does not run again.
 TEST(Quantised, DynamicScalesGatherWhatRunsAgainByItself) {
     const auto backward = [&](RematPolicy remat, Scaling scaling, MatrixSet in_bf16 = {}) {
         TrainingPlan plan = quantised(scaling, true);
@@ -147,7 +154,7 @@ TEST(Quantised, DynamicScalesGatherWhatRunsAgainByItself) {
     EXPECT_EQ(backward(RematPolicy::named, Scaling::dynamic, {Matrix::down}),
               2080 + again + 32 * 16);
     EXPECT_EQ(backward(RematPolicy::block, Scaling::dynamic), 2 * 2080);
-    // A layer in groups gathers the same by parts.
+    // A layer in groups gathers the same in parts.
     TrainingPlan plan = quantised(Scaling::dynamic, true);
     plan.overlap.weights = WeightGroups::block;
     const StepProgram program = build_step(small(), plan);
@@ -158,7 +165,7 @@ TEST(Quantised, DynamicScalesGatherWhatRunsAgainByItself) {
               2 * (16 * 48 + 16 + 16 * 16));
 }
 
-// Kernels of grouped matmuls gather experts as they are.
+// Kernels of grouped matmuls gather experts unquantised.
 TEST(Quantised, ExpertsAreGatheredApart) {
     TrainingPlan plan = quantised(Scaling::dynamic, true);
     ModelSpec model = small();
@@ -188,7 +195,8 @@ TEST(Quantised, WhatStaysBf16BackwardRunsAsBf16) {
     EXPECT_EQ(dtype("backward qkv weight gradient"), MatmulDtype::int8);
 }
 
-// 8 tokens by 256 entries, written once, read and written by the loss, read by two matmuls: 5 times 2 bytes more each.
+// Logits of 8 tokens by 256 entries are written once, read and written by the loss, and read by two
+// matmuls: 5 times 2 bytes more each.
 TEST(Logits, InFourBytes) {
     TrainingPlan plan = quantised(Scaling::delayed, true);
     plan.precision = {};
@@ -214,14 +222,15 @@ TEST(Logits, InFourBytes) {
     };
     EXPECT_EQ(most(narrow), 2 * 8 * 256);
     EXPECT_EQ(most(wide), 4 * 8 * 256);
-    // In four chunks a quarter is held; the logits' 2 t D V operations run once more.
+    // In four chunks a quarter is held, and the logits' 2 t D V operations run once more.
     plan.logit_chunks = 4;
     const StepProgram chunked = build_step(model, plan);
     EXPECT_EQ(most(chunked), 8 * 256);
     EXPECT_EQ(work_of(chunked, "unembedding recompute logits").flops.value(), 2.0 * 8 * 16 * 256);
 }
 
-// 100 parameters. Lion: p there and back, g, m there and back. Adafactor: p there and back and once for its scale, g three times.
+// 100 parameters. Lion reads and writes p, reads g, reads and writes m. Adafactor reads and writes
+// p, reads it once for its scale, and reads g three times.
 TEST(Optimizers, TrafficOfOneMomentAndOfNone) {
     const Precision bytes{.parameters = 4, .gradients = 2, .optimizer_moment = 4};
     EXPECT_EQ(optimizer_update(100, Optimizer::lion, bytes).hbm.value(), 100 * (8 + 2 + 8));
@@ -230,7 +239,7 @@ TEST(Optimizers, TrafficOfOneMomentAndOfNone) {
     EXPECT_EQ(optimizer_update(100, Optimizer::adafactor, bytes).vector.value(), 1900);
 }
 
-// Clipping: every update waits for one number, over all ways that hold gradients of their own.
+// With clipping every update waits for one number, over all axes that shard gradients.
 TEST(Optimizers, ClippingReadsGradientsAndReducesOneNumber) {
     TrainingPlan plan = quantised(Scaling::delayed, true);
     plan.precision = {};

@@ -1,4 +1,4 @@
-// What parts of a matmul's rows cost, of experts: by hand.
+// Costs of parts of a matmul's rows, also for experts, by hand.
 #include "workloads/work/rows_work.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@
 namespace podsim::workloads {
 namespace {
 
-constexpr double kCopiesMade = 6 * 8192 * 8;  // copies of 6 sequences for 8 experts each
+// Copies of 6 sequences for 8 experts each.
+constexpr double kCopiesMade = 6 * 8192 * 8;
 constexpr double kModelColumns = 7168;
 constexpr double kExpertColumns = 2048;
 
@@ -29,8 +30,8 @@ double grid_steps_of(const Compute& work) {
     return sum;
 }
 
-// DeepSeek-V3: 768 tiles of 512 rows and 255 ends of groups inside of them. Of a quarter of the rows there are 192, and as many ends:
-// four parts visit 4 x 447 tiles, the whole 1023.
+// DeepSeek-V3 has 768 tiles of 512 rows and 255 ends of groups inside of them. A quarter of the
+// rows has 192 tiles, and as many ends: four parts visit 4 x 447 tiles, the whole 1023.
 TEST(RowsWork, APartOfExpertsIsAKernelOfItsOwn) {
     const Shard s = make_shard(find_model("deepseek-v3"), plan_with(ExpertMatmul::sparse));
     const RowsWork up(s, experts_gate_up_forward);
@@ -39,7 +40,7 @@ TEST(RowsWork, APartOfExpertsIsAKernelOfItsOwn) {
     EXPECT_DOUBLE_EQ(up.whole().tiled, 1023.0 / 768);
     EXPECT_DOUBLE_EQ(part.tiled, 447.0 / 192);
     EXPECT_DOUBLE_EQ(grid_steps_of(part) / grid_steps_of(up.whole()), 447.0 / 1023);
-    // Two products, each of two tiles of n; rows and matrices by visit, results once.
+    // Two products have two tiles of n each; rows and matrices move by visit, results once.
     EXPECT_EQ(part.hbm.value(), 2 * (2 * 447.0 * 512 * kModelColumns * 2 +
                                      2 * 447.0 * kModelColumns * kExpertColumns +
                                      2 * kCopiesMade / 4 * kExpertColumns));
@@ -58,7 +59,8 @@ TEST(RowsWork, PartsOfExpertsQuantiseOnce) {
     EXPECT_DOUBLE_EQ(down.part(0.25).vector.value() * 4, down.whole().vector.value());
 }
 
-// Experts that no collective gathers are read as they are stored, in 4 bytes: 256 x 7168 x 2 x 2048 of them, by every part.
+// Experts that no collective gathers are read as stored, in
+// 4 bytes: every part reads 256 x 7168 x 2 x 2048 of them.
 TEST(RowsWork, PartsReadExpertsAsTheyAreStored) {
     TrainingPlan plan = plan_with(ExpertMatmul::ideal);
     plan.precision.parameters = 4;

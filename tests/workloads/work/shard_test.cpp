@@ -1,5 +1,5 @@
-// What sharding leaves of each size on one chip, with ways that have no common factors.
-#include "workloads/shards/shard.h"
+// The size of each dimension on one chip, for axis sizes without common factors.
+#include "workloads/work/shard.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ ModelSpec model() {
             .vocabulary = 126};
 }
 
-// 24 sequences of 210 tokens on data 2 x expert 1 x fsdp 1 and two microbatches: 6 a shard; context 5, tensor 7 x 3.
+// 24 sequences of 210 tokens lie on data 2 x expert 1 x fsdp 1 and two microbatches: 6 a shard;
+// context 5, tensor 7 x 3.
 TrainingPlan plan() {
     TrainingPlan plan;
     plan.batch = {.tokens = 24 * 210, .sequence = 210, .microbatches = 2};
@@ -90,7 +91,8 @@ TEST(Shard, FollowsTheModel) {
     EXPECT_TRUE(make_shard(odd, plan()).parallel_block);
 }
 
-// Pieces of 210 / 10 = 21 keys in the zig-zag, 42 on contiguous parts; a window of W reaches back ceil((W - 1) / piece).
+// Pieces have 210 / 10 = 21 keys in zig-zag order, 42 in contiguous blocks; a window of W reaches
+// back ceil((W - 1) / piece).
 TEST(Shard, PiecesOfSequences) {
     ModelSpec local = model();
     TrainingPlan p = plan();
@@ -122,7 +124,8 @@ TEST(Shard, PiecesOfSequences) {
     EXPECT_FALSE(make_shard(local, p).plain);
 }
 
-// Weights are read as their gather brings them, else as they are stored; under ZeRO-1 and 2 the narrower copy.
+// Weights are read in the width of their gather, or as they are stored; with ZeRO-1 and 2 the
+// narrower copy counts.
 TEST(Shard, WidthsOfWeights) {
     TrainingPlan p = plan();
     p.ways = {.data = 2};
@@ -146,7 +149,7 @@ TEST(Shard, WidthsOfWeights) {
     }
 }
 
-// 8 experts of 42 columns, 3 a token, on 4 ranks: 24 sequences over 4 shards, t = 6 x 210.
+// 8 experts of 42 columns, 3 a token, lie on 4 ranks: 24 sequences over 4 shards, t = 6 x 210.
 TEST(Shard, ExpertsAndTheirTokens) {
     ModelSpec experts = model();
     experts.experts = {.count = 8, .per_token = 3, .shared = 2, .d_ff = 42};
@@ -163,7 +166,7 @@ TEST(Shard, ExpertsAndTheirTokens) {
     EXPECT_EQ(s.experts.tokens, 3 * 1260);
     EXPECT_EQ(s.experts.d_ff, 6);
     EXPECT_EQ(s.experts.shared_width, 12);
-    // Dense weights come over expert, those of experts over nothing.
+    // Dense weights are gathered over expert, those of experts are not gathered.
     EXPECT_TRUE(s.weights_gathered);
     EXPECT_FALSE(s.experts.gathered);
     EXPECT_EQ(s.experts.weight_bytes, 4);
@@ -171,7 +174,7 @@ TEST(Shard, ExpertsAndTheirTokens) {
     EXPECT_EQ(make_shard(experts, p).experts.tokens, 1.5 * 3 * 1260);
     p.experts = {.capacity_factor = 1.25};
     EXPECT_EQ(make_shard(experts, p).experts.copies, 1.25 * 3 * 1260);
-    // Every rank its own load; the copies that a chip's own tokens make are the mean.
+    // Every rank has its own load; the copies that a chip's own tokens make are the mean.
     p.experts = {.loads = {2, 1, 0.5, 0.5}};
     EXPECT_EQ(make_shard(experts, p, {.expert = 0}).experts.tokens, 2 * 3 * 1260);
     EXPECT_EQ(make_shard(experts, p, {.expert = 3}).experts.tokens, 0.5 * 3 * 1260);
@@ -222,7 +225,8 @@ TEST(Shard, WhatRematMakesAgainInsideOfOperations) {
     EXPECT_EQ(again({qkv}), 1 + 4);
     EXPECT_EQ(again({gate_up}), 2 + 4);
     EXPECT_EQ(again({qkv, gate_up, hidden}), 1 + 2);
-    // One norm serves both blocks: it is made again with either, for attention where the MLP's is, too.
+    // One norm serves both blocks: it is computed again
+    // with either, and for attention also if the MLP's is.
     m.parallel_block = true;
     EXPECT_EQ(again({qkv, hidden}), 0);
     EXPECT_EQ(again({qkv, gate_up, hidden}), 1 + 2);

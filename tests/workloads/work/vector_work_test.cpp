@@ -1,10 +1,11 @@
-// Elementwise work by hand: operations of the vector unit, and how often attention reads keys and values.
+// Elementwise work by hand: operations of the vector unit, and the number of times that attention
+// reads keys and values.
 #include <gtest/gtest.h>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/compute_time.h"
+#include "workloads/bounds/compute_time.h"
+#include "workloads/bounds/roofline.h"
 #include "workloads/plan/plan.h"
-#include "workloads/roofline/roofline.h"
 #include "workloads/step/step.h"
 #include "workloads/work/attention_work.h"
 #include "workloads/work/work.h"
@@ -60,7 +61,7 @@ TEST(VectorWork, FollowsTheStructureOfTheModel) {
     model.gated_mlp = false;
     EXPECT_EQ(vector_of(model, plan, "layer 0 forward down"), 32 * 32 * 10);
     EXPECT_EQ(vector_of(model, plan, "layer 0 backward down input gradient"), 32 * 32 * 14);
-    model.positions = 32;  // learned: added to the rows, nothing is rotated
+    model.positions = 32;  // learned: added to rows, no rotation
     EXPECT_EQ(vector_of(model, plan, "embedding forward lookup"), rows);
     EXPECT_EQ(vector_of(model, plan, "layer 0 forward qkv"), rows * 15);
     model.qk_norm = true;
@@ -116,32 +117,33 @@ Shard shard_in_blocks(double context, bool causal, double window, double vmem) {
     return make_shard(model, plan);
 }
 
-// A row: 128 x 2 bytes of the query, 128 x 4 of the output, 512 x 4 of scores, 2816 bytes. Half of 64 MiB holds 11915
-// rows, that is blocks of 8192, of 2048 queries of the 4 heads that share keys and values; half of 16 MiB holds 2978:
-// 2048 rows, 512 queries.
+// A row takes 128 x 2 bytes of the query, 128 x 4 of the output, 512 x 4 of scores, 2816 bytes.
+// Half of 64 MiB holds 11915 rows: blocks of 8192, or 2048 queries of the 4 heads that share keys
+// and values. Half of 16 MiB holds 2978: 2048 rows, 512 queries.
 TEST(VectorWork, QueryBlocksFollowFromVmem) {
     const double large = 64.0 * 1024 * 1024;
     const double small = large / 4;
     EXPECT_EQ(query_block_rows(shard_in_blocks(1, true, 0, large)), 8192);
     EXPECT_EQ(query_block_rows(shard_in_blocks(1, true, 0, small)), 2048);
-    // Full attention: every block reads all keys.
+    // With full attention every block reads all keys.
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 0, large), false), 2);
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 0, small), false), 8);
-    // Causal: (1 + 2) / 2 and (1 + ... + 8) / 8.
+    // Causal attention reads (1 + 2) / 2 and (1 + ... + 8) / 8 times.
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, large), false), 1.5);
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, small), false), 4.5);
-    // Two context ways: a chip has pieces 0 and 3 of four of 1024 queries, two blocks each, which see 512, 1024, 3584
-    // and 4096 keys.
+    // With context of 2 a chip has pieces 0 and 3 of four of 1024 queries, two blocks each, which
+    // see 512, 1024, 3584 and 4096 keys.
     EXPECT_EQ(key_value_passes(shard_in_blocks(2, true, 0, small), false),
               (512.0 + 1024 + 3584 + 4096) / 4096);
-    // A window of 1024: blocks of 512 see 512, 1024, then 1536 six times. Full: all eight see 1536.
+    // With a window of 1024, blocks of 512 see 512, 1024, then
+    // 1536 six times. With full attention all eight see 1536.
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 1024, small), true),
               (512.0 + 1024 + 6 * 1536) / 4096);
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, false, 1024, small), true), 8 * 1536.0 / 4096);
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 1024, small), false), 4.5);
     // The chip with piece 0 sees fewer keys: 512, 1024, 1536, 1536; the other has 1536 four times.
     EXPECT_EQ(key_value_passes(shard_in_blocks(2, true, 1024, small), true), 4 * 1536.0 / 4096);
-    // All of it in VMEM: once.
+    // If all of it fits in VMEM, keys and values are read once.
     EXPECT_EQ(key_value_passes(shard_in_blocks(1, true, 0, 1e18), false), 1);
 }
 
@@ -153,7 +155,8 @@ TEST(VectorWork, AttentionReadsKeysAndValuesOncePerBlock) {
     EXPECT_EQ(attention_backward(s, false).hbm.value(), 2 * queries + (3 * 4.5 - 1) * keys);
 }
 
-// Scales and roundings of both operands, and the result scaled back; the weights come quantised when they are gathered.
+// Both operands are scaled and rounded, and the result
+// is scaled back; gathered weights come quantised.
 TEST(VectorWork, QuantisedMatmulsRunAtTheirOwnRate) {
     TrainingPlan plan = one_chip();
     plan.precision.matmul = MatmulDtype::int8;
@@ -183,7 +186,7 @@ TEST(VectorWork, QuantisedMatmulsRunAtTheirOwnRate) {
     EXPECT_EQ(bytes("layer 0 forward gather weights"),
               static_cast<double>(count_layer(one_layer(), {}).total()));
     EXPECT_EQ(bytes("unembedding forward gather weights"), 2 * (64 * 16 + 16));
-    // Rates: 8 FLOP/s in bf16, 16 in int8.
+    // The rates are 8 FLOP/s in bf16, 16 in int8.
     MachineRates rates{sim::FlopsPerSecond(8), sim::BytesPerSecond::infinity(), {}, 1};
     rates.int8 = sim::FlopsPerSecond(16);
     EXPECT_EQ(compute_time(out, rates).mxu.value(), out.flops.value() / 16);

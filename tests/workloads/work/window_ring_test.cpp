@@ -1,5 +1,5 @@
-// Ring attention to a window: where keys and values go, against a count of every query and key; FLOPs, bytes and HBM of
-// every rank.
+// Ring attention to a window: the routes of keys and values against a count of every query and key;
+// FLOPs, bytes and HBM of every rank.
 #include "workloads/work/window_ring.h"
 
 #include <gmock/gmock.h>
@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "tests/workloads/step_program_support.h"
-#include "workloads/analytic/step_flops.h"
+#include "workloads/bounds/step_flops.h"
 #include "workloads/plan/plan.h"
 #include "workloads/plan/ranks.h"
+#include "workloads/plan/validate_plan.h"
 #include "workloads/step/step.h"
-#include "workloads/validation/validate_plan.h"
 
 namespace podsim::workloads {
 namespace {
@@ -22,7 +22,7 @@ using samples::attention_flops;
 using samples::Random;
 using Way = WindowRing::Way;
 
-/// 32 tokens of one sequence on four context ways.
+/// Returns a plan of 32 tokens of one sequence with context parallelism of 4.
 TrainingPlan four_ways(Placement placement) {
     TrainingPlan plan = samples::one_chip();
     plan.ways.context = 4;
@@ -39,13 +39,14 @@ ModelSpec windowed_layer(std::int64_t window) {
 
 using Pieces = std::set<int>;
 
-/// The pieces of a rank.
+/// Returns the pieces of a rank.
 Pieces own(int rank, int ranks, bool zig_zag) {
     return zig_zag ? Pieces{rank, 2 * ranks - 1 - rank} : Pieces{rank};
 }
 
-// For every number of ranks, piece and window: each rank gets what its queries see, query by query and key by key, once and
-// nothing else; and works on every pair of pieces that see each other once, in the round that brings its keys.
+// For every number of ranks, piece and window, each rank gets the keys that its queries see, query
+// by query and key by key, once and nothing else. It computes every pair of pieces that see each
+// other once, in the round that brings its keys.
 TEST(WindowRing, BringsWhatQueriesSeeOnceAndNothingElse) {
     for (const bool zig_zag : {false, true}) {
         for (int ranks = 2; ranks <= 5; ++ranks) {
@@ -74,7 +75,8 @@ TEST(WindowRing, BringsWhatQueriesSeeOnceAndNothingElse) {
                             }
                         }
                     }
-                    // What every rank got of each way in the step before; first what it has.
+                    // Pieces that every rank received in each direction
+                    // in the previous step; at first its own.
                     std::map<std::pair<int, Way>, int> has;
                     for (int rank = 0; rank < ranks; ++rank) {
                         has[{rank, Way::up}] = has[{rank, Way::turned}] = rank;
@@ -129,8 +131,8 @@ TEST(WindowRing, BringsWhatQueriesSeeOnceAndNothingElse) {
     }
 }
 
-// The dot products of all ranks are those of whole sequences, S W - W^2 / 2 pairs each, to the last FLOP; and each rank's
-// are those of its pieces.
+// The dot products of all ranks are those of whole
+// sequences, S W - W^2 / 2 pairs each, to the last FLOP.
 TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
     int windows = 0;
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
@@ -171,8 +173,9 @@ TEST(WindowRing, FlopsOfAllRanksAreThoseOfTheWholeWindow) {
     EXPECT_EQ(windows, 300);
 }
 
-// S = 32, W = 12. Plain, pieces of 8: pairs of the ranks as counted for gathered keys. Zig-zag, pieces of 4: 8, 24, 40 and
-// then 48 each (queries before 12 see 0 to 11 keys); rank r has the pieces r and 7 - r.
+// S = 32, W = 12. In plain order, with pieces of 8, the ranks have as many pairs as with gathered
+// keys. In zig-zag order, with pieces of 4, they are 8, 24, 40 and then 48 each (queries before 12
+// see 0 to 11 keys); rank r has the pieces r and 7 - r.
 TEST(WindowRing, RankHasItsShare) {
     const std::map<Placement, std::vector<double>> pairs{
         {Placement::plain, {32, 88, 96, 96}}, {Placement::zig_zag, {8 + 48, 24 + 48, 40 + 48, 96}}};
@@ -188,7 +191,7 @@ TEST(WindowRing, RankHasItsShare) {
     }
 }
 
-/// Bytes that all members send over the context axis in one pass.
+/// Returns the bytes that all members send over the context axis in one pass.
 double sent(const StepProgram& program, Pass pass) {
     double sum = 0;
     for (const Op& op : program.ops) {
@@ -202,9 +205,10 @@ double sent(const StepProgram& program, Pass pass) {
     return sum;
 }
 
-// A key and a value of 2 heads of 4 + 4, 2 bytes each: 32 bytes a token. Plain: pieces of 8 reach 2 back: 3 + 2 of them move.
-// Zig-zag: pieces of 4 reach 3 back: first ones 3 + 2 + 1, second ones 3 + 2 + 1, and behind the middle, where the last
-// rank's first piece (3) is seen by 5 and 6, 2. Backward keys and values once more and their gradients. A window of all
+// A key and a value of 2 heads of 4 + 4, 2 bytes each, take 32 bytes a token. In plain order pieces
+// of 8 reach 2 back: 3 + 2 of them move. In zig-zag order pieces of 4 reach 3 back: first ones 3 +
+// 2 + 1, second ones 3 + 2 + 1, and behind the middle, where 5 and 6 see the last rank's first
+// piece (3), 2. Backward keys and values move once more, and so do their gradients. A window of all
 // but one key reaches everything: plain 3 + 2 + 1 of 8.
 TEST(WindowRing, BytesAreThoseOfThePiecesThatAreSeen) {
     const auto of = [](Placement placement, std::int64_t window) {
@@ -215,14 +219,16 @@ TEST(WindowRing, BytesAreThoseOfThePiecesThatAreSeen) {
     EXPECT_EQ(sent(of(Placement::zig_zag, 12), Pass::forward), (6 + 6 + 2) * 4 * 32);
     EXPECT_EQ(sent(of(Placement::zig_zag, 12), Pass::backward), 2 * (6 + 6 + 2) * 4 * 32);
     EXPECT_EQ(sent(of(Placement::plain, 31), Pass::forward), 6 * 8 * 32);
-    // A window of one key: nothing travels; of as many as a piece has, and one more: one piece back, as 9 - 1 is.
+    // A window of one key moves nothing. A window one longer than a piece reaches one piece back (9
+    // - 1 = 8), a longer one two.
     EXPECT_EQ(sent(of(Placement::plain, 1), Pass::forward), 0);
     EXPECT_EQ(sent(of(Placement::plain, 9), Pass::forward), 3 * 8 * 32);
     EXPECT_EQ(sent(of(Placement::plain, 10), Pass::forward), 5 * 8 * 32);
 }
 
-// HBM of a rank's parts, plain: that of its attention to gathered keys, but that each part reads the rank's queries (forward 8 x 4
-// x (4 + 4) elements with outputs) and what later parts find of outputs, 8 x 4 x 4.
+// In plain order the HBM of a rank's parts is that of its attention to gathered keys. In addition
+// each part reads the rank's queries (forward 8 x 4 x (4 + 4) elements with outputs), and later
+// parts read the outputs so far, 8 x 4 x 4.
 TEST(WindowRing, ReadsTheKeysOfItsWindow) {
     const double own = 2 * 8 * 4 * 8;
     const double again = 2 * 8 * 4 * 4;
@@ -246,7 +252,8 @@ TEST(WindowRing, ReadsTheKeysOfItsWindow) {
             EXPECT_EQ(parts, std::min(rank, 2) + 1);
             EXPECT_EQ(forward,
                       attention_forward(shard, true).hbm.value() + (parts - 1) * (own + again));
-            // Gathered keys have zeroes written for blocks that no query sees; here nothing comes of them.
+            // Gathered keys have zeros written for blocks that
+            // no query sees; here such blocks cost nothing.
             const double unseen = 2 * 32 * 2 * 8 * (4 - parts) / 4;
             EXPECT_EQ(backward, attention_backward(shard, true).hbm.value() - unseen +
                                     (parts - 1) * (2 * own + again));
@@ -254,7 +261,8 @@ TEST(WindowRing, ReadsTheKeysOfItsWindow) {
     }
 }
 
-// The farthest block is the first whose gradients go home, one rank a step, with each rank's share on the way.
+// The farthest block is the first whose gradients return,
+// one rank a step, and each rank on the route adds its own.
 TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
     const StepProgram program =
         build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
@@ -284,8 +292,9 @@ TEST(WindowRing, GradientsComeBackFromTheFarthestRank) {
     EXPECT_EQ(back.step, (collectives::RingStep{0, -1, sim::Bytes(8 * 32), std::pair{2, 3}}));
 }
 
-// Pieces of 8 keys and values of 32 bytes: forward the one that is read and the one that comes, backward also a sum for
-// each of two rounds. They are held until the last part has read them and the last sum has gone home.
+// Pieces of 8 keys and values take 32 bytes each. Forward, a rank holds the one that is read and
+// the one that arrives; backward also a sum for each of two rounds. They are held until the last
+// part has read them and the last sum has returned.
 TEST(WindowRing, PiecesAreHeldUntilTheLastPartHasReadThem) {
     const StepProgram program =
         build_step(windowed_layer(12), four_ways(Placement::plain), {.context = 3});
@@ -312,7 +321,8 @@ TEST(WindowRing, PiecesAreHeldUntilTheLastPartHasReadThem) {
                                         "layer 0 backward scatter attention gradient up step 1"));
 }
 
-// Layers that see all keys go all the way round, beside those that do not; a window of the whole sequence is none.
+// Layers that see all keys go round the whole ring, beside those that do not; a window of the whole
+// sequence counts as none.
 TEST(WindowRing, GlobalLayersGoRound) {
     ModelSpec model = windowed_layer(12);
     model.layers = 2;

@@ -1,5 +1,5 @@
-// Every operation outside of attention's dot products, written out: its FLOPs, its product, HBM bytes and operations of
-// the vector unit on a shard whose sizes have no common factors.
+// Every operation outside of attention's dot products, written out: its FLOPs, its product, HBM
+// bytes and operations of the vector unit on a shard whose sizes have no common factors.
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace podsim::workloads {
 namespace {
 
-// Elements: compute b, stored parameters p, gradients d, moments o; weights as matmuls in the plan's precision read them w,
-// as bf16 ones do u, as experts do e. Bytes of two terms that are exchanged come out different.
+// Bytes an element are b for compute, p for parameters, d for gradients, o for moments. Weights
+// have w as matmuls in the plan's precision read them, u as bf16 ones do, e as experts do.
 constexpr double kB = 2;
 constexpr double kP = 4;
 constexpr double kD = 3;
@@ -73,8 +73,8 @@ void expect_work(const Compute& work, const std::vector<Product>& products, doub
     EXPECT_FALSE(work.attention);
 }
 
-// The lookup reads r rows of the table and writes t; its backward reads t rows of gradient, reads and writes r rows of the
-// table's gradient, and writes the whole table with zeroes before, unless the unembedding wrote it.
+// The lookup reads r rows of the table and writes t. Backward reads t rows, reads and writes r rows
+// of its gradient, and zeros the table first, unless the unembedding wrote it.
 TEST(WorkByHand, EmbeddingReadsAndWritesRowsOfItsTable) {
     Shard s = shard();
     const double lookup = (kRows + kTokens) * kModel * kB;
@@ -85,7 +85,7 @@ TEST(WorkByHand, EmbeddingReadsAndWritesRowsOfItsTable) {
     const double table = kVocabulary * kModel * kD;
     expect_work(embedding_scatter_add(s, false), {}, rows + table, rows + table, kTokens * kModel);
     expect_work(embedding_scatter_add(s, true), {}, rows, rows, kTokens * kModel);
-    // Half of the columns of t rows over two transposed ways; rows of the table are whole.
+    // With tensor_transpose of 2 t rows have half of the columns; rows of the table are whole.
     s.transposed = 2;
     const double half = kTokens * kModel / 2;
     expect_work(embedding_lookup(s), {}, (kRows * kModel + half) * kB, (kRows * kModel + half) * kB,
@@ -94,7 +94,7 @@ TEST(WorkByHand, EmbeddingReadsAndWritesRowsOfItsTable) {
     expect_work(embedding_scatter_add(s, false), {}, halves, halves, half);
 }
 
-// g = 2 branches: gate and up.
+// There are g = 2 branches: gate and up.
 TEST(WorkByHand, MlpsNormActivateAndMultiply) {
     const Shard s = shard();
     const double hidden = kTokens * kWidth;
@@ -103,11 +103,11 @@ TEST(WorkByHand, MlpsNormActivateAndMultiply) {
                 kNormBytes, kNormOps);
     expect_work(gate_up_forward(s, kWidth, false), {{kTokens, kModel, 2 * kWidth}},
                 (kTokens * kModel + 2 * hidden) * kB + kModel * 2 * kWidth * kW, 0, 0);
-    // Reads gate and up, writes the hidden product: sigmoid and product 10, the gate 1.
+    // Down reads gate and up and writes the hidden product: sigmoid and product 10, the gate 1.
     expect_work(down_forward(s, kWidth), {{kTokens, kWidth, kModel}},
                 (hidden + kTokens * kModel) * kB + kWidth * kModel * kW + 3 * hidden * kB,
                 3 * hidden * kB, 11 * hidden);
-    // Reads gate and up, writes both gradients but for what the matmul writes: 2 g - 1.
+    // It reads gate and up and writes both gradients except those that the matmul writes: 2 g - 1.
     expect_work(down_input_gradient(s, kWidth), {{kTokens, kModel, kWidth}},
                 (kTokens * kModel + hidden) * kB + kModel * kWidth * kW + 3 * hidden * kB,
                 3 * hidden * kB, 17 * hidden);
@@ -136,8 +136,8 @@ TEST(WorkByHand, PlainMlpsHaveOneBranch) {
                 14 * hidden);
 }
 
-// What remat does not keep is made again where its matmul's weights get their gradient: the normed rows are read and
-// written, the norm without the residual sum.
+// Tensors that remat drops are computed again with their weights' gradient: the normed rows are
+// read and written, without the residual sum.
 TEST(WorkByHand, RematMakesNormsAndActivationsAgain) {
     Shard s = shard();
     s.mlp_norms_again = s.activations_again = true;
@@ -151,14 +151,14 @@ TEST(WorkByHand, RematMakesNormsAndActivationsAgain) {
     expect_work(down_weight_gradient(s, kWidth), {{kWidth, kTokens, kModel}},
                 (hidden + kTokens * kModel) * kB + kWidth * kModel * kD + 3 * hidden * kB,
                 3 * hidden * kB, 11 * hidden);
-    // Attention's norm is another switch.
+    // Attention's norm has a separate switch.
     EXPECT_EQ(qkv_weight_gradient(s).elementwise.value(), 0);
     s.attention_norms_again = true;
     EXPECT_EQ(qkv_weight_gradient(s).elementwise.value(), norm);
     EXPECT_EQ(qkv_weight_gradient(s).vector.value(), 4 * kRows * kModel);
 }
 
-// Two transposed ways: D / 2 by twice the share of the columns.
+// With tensor_transpose of 2 the matmul is D / 2 by twice the columns.
 TEST(WorkByHand, TransposedWaysMultiplyBlocks) {
     Shard s = shard();
     s.transposed = 2;
@@ -186,7 +186,7 @@ TEST(WorkByHand, TransposedWaysMultiplyBlocks) {
     EXPECT_EQ(product(logits_weight_gradient(s)), (Sizes{half, kTokens, 2 * kVocabulary}));
 }
 
-// Logits are bf16 in every precision, so their weights are read as bf16 ones are; the final norm is one norm.
+// Logits are bf16 in every precision, and so are their weights; the final norm is one norm.
 TEST(WorkByHand, LogitsAndLoss) {
     Shard s = shard();
     s.norms_of_block = 2;
@@ -197,7 +197,7 @@ TEST(WorkByHand, LogitsAndLoss) {
     expect_work(forward, {{kTokens, kModel, kVocabulary}},
                 (kTokens * kModel + logits) * kB + kModel * kVocabulary * kU + kNormBytes,
                 kNormBytes, kNormOps);
-    // Reads every logit and writes its gradient in its place.
+    // The loss reads every logit and overwrites it with its gradient.
     expect_work(loss(s), {}, 2 * logits * kB, 2 * logits * kB, 9 * logits);
     expect_work(logits_input_gradient(s), {{kTokens, kVocabulary, kModel}},
                 (logits + kTokens * kModel) * kB + kVocabulary * kModel * kU + kNormBytes,
@@ -206,8 +206,8 @@ TEST(WorkByHand, LogitsAndLoss) {
                 (kTokens * kModel + logits) * kB + kModel * kVocabulary * kD, 0, 0);
 }
 
-// Both operands are quantised as they are read: 4 operations an element (gathered weights come quantised), the result
-// scaled back with 1.
+// Both operands are quantised as they are read, with 4 operations an element (gathered weights come
+// quantised), and the result is scaled back with 1.
 TEST(WorkByHand, QuantisedMatmuls) {
     Shard s = shard();
     s.precision.matmul = MatmulDtype::fp8;
@@ -222,7 +222,7 @@ TEST(WorkByHand, QuantisedMatmuls) {
     EXPECT_EQ(gate_up_forward(s, kWidth, false).vector.value(), 4 * (in + weights) + out);
 }
 
-// 12 tokens of copies on this chip's 3 of 24 experts, 2 a token; its own tokens make 20 copies.
+// 12 copies of tokens use this chip's 3 of 24 experts, 2 a token; its own tokens make 20 copies.
 Shard shard_with_experts() {
     Shard s = shard();
     s.experts = {.routed = 24,
@@ -238,12 +238,12 @@ Shard shard_with_experts() {
     return s;
 }
 
-// r of t rows are this chip's: of 60 copies that its tensor group makes r / t = 1/3.
+// r of t rows are this chip's: it has r / t = 1/3 of the 60 copies that its tensor group makes.
 TEST(WorkByHand, RouterCopiesRowsForTheirExperts) {
     const Shard s = shard_with_experts();
     const double copies = 60.0 * kRows / kTokens * kModel;
     const double copied = (kRows * kModel + copies) * kB;
-    const double choice = kRows * 24 * (7 + 2);  // softmax and two comparisons of each logit
+    const double choice = kRows * 24 * (7 + 2);  // softmax, 2 comparisons a logit
     const double matmul = (kRows * kModel + kRows * 24) * kB + kModel * 24 * kU;
     expect_work(router_forward(s), {{kRows, kModel, 24}}, matmul + kNormBytes + copied,
                 kNormBytes + copied, kNormOps + choice);
@@ -252,7 +252,7 @@ TEST(WorkByHand, RouterCopiesRowsForTheirExperts) {
     expect_work(router_weight_gradient(s), {{kModel, kRows, 24}},
                 (kRows * kModel + kRows * 24) * kB + kModel * 24 * kD, 0, 0);
     expect_work(combine_forward(s), {}, copied, copied, 2 * copies);
-    // Beside the copies written it reads what the experts gave: the router's weights multiply it.
+    // It also reads the outputs of the experts, which the router's weights multiply.
     expect_work(combine_gradient(s), {}, copied + copies * kB, copied + copies * kB, 3 * copies);
 }
 
@@ -276,7 +276,7 @@ TEST(WorkByHand, ExpertsMultiplyTheirShareOfTokens) {
     s.activations_again = s.mlp_norms_again = true;
     EXPECT_EQ(experts_down_weight_gradient(s).elementwise.value(), 3 * hidden * kB);
     EXPECT_EQ(router_weight_gradient(s).elementwise.value(), 2 * kRows * kModel * kB);
-    // Quantised; weights that nothing gathers are quantised as they are read.
+    // Quantised weights that are not gathered are quantised as they are read.
     s.precision.matmul = MatmulDtype::int8;
     s.experts.quantised = true;
     EXPECT_EQ(experts_gate_up_forward(s).vector.value(), 4 * 12 * kModel + 12 * 14);
@@ -287,7 +287,7 @@ TEST(WorkByHand, ExpertsMultiplyTheirShareOfTokens) {
               4 * (12 * kModel + 3 * kModel * 14) + 12 * 14);
 }
 
-// Without tokens experts read no weights, but their gradients are written, as zeroes.
+// Without tokens experts read no weights, but their gradients are written, as zeros.
 TEST(WorkByHand, ExpertsWithoutTokens) {
     Shard s = shard_with_experts();
     s.experts.tokens = 0;
@@ -298,7 +298,7 @@ TEST(WorkByHand, ExpertsWithoutTokens) {
                 0);
 }
 
-// Queries from 9 latent columns, keys and values from 7, of which 2 rope columns are no head's own.
+// Queries have 9 latent columns, keys and values 7, of which 2 rope columns belong to no head.
 Shard with_latents() {
     Shard s = shard();
     s.latent = {.ways = 3, .width = 18, .q_rank = 9, .kv_rank = 7, .rope_dim = 2, .direct = 0};
@@ -319,11 +319,11 @@ TEST(WorkByHand, LatentProjections) {
                 kTokens * (kModel + columns) * kB + kModel * columns * kD, 0, 0);
     s.attention_norms_again = true;
     EXPECT_EQ(latent_weight_gradient(s).elementwise.value(), 2 * kRows * kModel * kB);
-    // Rotated are the rope columns of 6 queries and of the one key that they share: 3 each. Norms of 9 + 7 latent columns.
+    // 6 queries and the shared key rotate 2 columns, 3 operations each; norms have 9 + 7.
     const double rotated = kTokens * 7 * 2 * 3;
-    // Put together for the kernel, each read and written: 6 queries of 4, of keys 2 become 4 columns, values of 5.
+    // Operands, each read and written: 6 queries of 4; 2 key columns become 4; values of 5.
     const double together = kTokens * 6 * (2 * 4 + (2 + 4) + 2 * 5) * kB;
-    // The rotated ones go through HBM 5 times, 7 backward (QueriesAndKeysAreNormedAndRotated).
+    // The rotated columns go through HBM 5 times, 7 backward (QueriesAndKeysAreNormedAndRotated).
     const double once = kTokens * 7 * 2 * kB;
     expect_work(qkv_forward(s), {{kTokens, 9, 6 * 4}, {kTokens, 7, up}},
                 kTokens * (9 + 24 + 7 + up) * kB + (9 * 24 + 7 * up) * kW + together + 5 * once,
@@ -343,9 +343,9 @@ TEST(WorkByHand, LatentProjections) {
     EXPECT_EQ(qkv_forward(s).matmuls[0].k, 7);
 }
 
-// Norms of queries and keys on (6 + 3) x 4 columns, and rotation of as many. Kernels of their own read the columns, write their halves,
-// read both and write what is rotated; backward they write the product with the sine before. A norm reads and writes them, backward it
-// reads the gradient too. What fits into VMEM stays there.
+// Norms of queries and keys have (6 + 3) x 4 columns, and as many rotate. Kernels read them, write
+// halves, read both and write rotated ones; backward they first write the product with the sine. A
+// norm reads and writes, and backward reads the gradient too. Columns in VMEM stay there.
 TEST(WorkByHand, QueriesAndKeysAreNormedAndRotated) {
     Shard s = shard();
     const double columns = kTokens * (6 + 3) * 4;
@@ -383,7 +383,7 @@ TEST(WorkByHand, QueriesAndKeysAreNormedAndRotated) {
     EXPECT_EQ(out_weight_gradient(s).hbm.value(), kTokens * (30 + kModel) * kB + 30 * kModel * kD);
 }
 
-// Adam reads parameter, gradient and two moments and writes all but the gradient; SGD has no moments.
+// Adam reads parameter, gradient and two moments, writes all but the gradient. SGD has no moments.
 TEST(WorkByHand, OptimizersReadAndWriteTheirState) {
     const Precision precision = shard().precision;
     const double adam = 100 * (2 * kP + kD + 4 * kO);
