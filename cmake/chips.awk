@@ -12,7 +12,6 @@ function fail(why) {
 function take(text,    at) {
     if (text !~ /^\[.*, ".*"\]$/) fail("no [value, \"source\"]")
     at = match(text, /, "/)
-    while (match(substr(text, at + 1), /, "/) && substr(text, 1, at) !~ /[\]0-9a-z]$/) at += RSTART
     value = substr(text, 2, at - 2)
     source = substr(text, at + 3, length(text) - at - 4)
     gsub(/\[/, "{", value)

@@ -34,6 +34,8 @@ using sim::Time;
 
 class CalendarQueue {
 public:
+    static constexpr bool kInlinedInPlayer = false;
+
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <queue>
+#include <type_traits>
 #include <vector>
 
 #include "sim/queue/event.h"
@@ -101,6 +102,8 @@ private:
 template <class Heap>
 class HeapQueue {
 public:
+    static constexpr bool kInlinedInPlayer = std::is_same_v<Heap, BinaryHeap>;
+
     [[nodiscard]] bool empty() const { return heap_.size() == 0; }
     [[nodiscard]] std::size_t size() const { return heap_.size(); }
 

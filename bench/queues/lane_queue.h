@@ -22,6 +22,8 @@ using sim::Time;
 
 class LaneQueue {
 public:
+    static constexpr bool kInlinedInPlayer = false;
+
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t size() const { return size_; }
 

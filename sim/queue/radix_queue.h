@@ -33,6 +33,8 @@ namespace podsim::sim {
 
 class RadixQueue {
 public:
+    static constexpr bool kInlinedInPlayer = true;
+
     RadixQueue() { make_room(kFirstRoom); }
 
     [[nodiscard]] bool empty() const { return first_ == end_ && levels_ == 0; }

@@ -20,7 +20,8 @@ class EventPerHop {
 public:
     using Members = std::span<const std::uint32_t, 1>;
     static constexpr std::size_t kMostMembers = 1;  ///< members of a batch
-    static constexpr bool kInlined = kInlineHotPath;
+    /// True for queues that ask for it, since each takes half a minute to compile.
+    static constexpr bool kInlined = kInlineHotPath && Queue::kInlinedInPlayer;
 
     explicit EventPerHop(const EventCodec& codec) : codec_(codec) {}
 

@@ -23,6 +23,9 @@
 
 namespace podsim::sim {
 
+// The order of a workload's tasks: the successors of each task, and the number of needs to count
+// down.
+
 /// The successors and needs of all tasks. A work task also follows the one before it on its serial
 /// resource.
 struct TaskOrder {
@@ -49,6 +52,9 @@ private:
     };
     std::vector<Successors> successors_;  ///< [graph]
 };
+
+// The priorities at a link: quadruples (class, needed by, operation, phase), numbered in their
+// order.
 
 /// The priorities of messages as single numbers: the message with the lower number goes first.
 struct Priorities {

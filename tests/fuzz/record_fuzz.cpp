@@ -16,7 +16,7 @@ namespace {
 
 using namespace podsim;
 
-const std::string kSmall =
+const std::string kFuzzed =
     "name: small\n"
     "hardware: {chip: v5p, slice: 2x2x2}\n"
     "model: {base: llama-3-8b, layers: 2}\n"
@@ -50,7 +50,7 @@ void merge(std::string_view text) {
 /// Returns a sweep that is made once, as it takes longer than its uses.
 const scenarios::Sweep& small_sweep() {
     static const scenarios::Sweep sweep(
-        scenarios::handed_over("/nowhere", "fuzz.yaml", kSmall, true), {},
+        scenarios::handed_over("/nowhere", "fuzz.yaml", kFuzzed, true), {},
         {scenarios::parse_varied("batch.tokens=32Ki,64Ki,128Ki")}, {});
     return sweep;
 }

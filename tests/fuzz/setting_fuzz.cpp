@@ -10,7 +10,7 @@ namespace {
 
 using namespace podsim;
 
-const std::string kSmall =
+const std::string kFuzzed =
     "name: small\n"
     "hardware: {chip: v5p, slice: 2x2x2}\n"
     "model: {base: llama-3-8b, layers: 2}\n"
@@ -26,7 +26,7 @@ void check(const sim::InputError& error) {
 
 void set(const std::vector<std::string>& settings) {
     try {
-        const auto source = scenarios::handed_over("/nowhere", "fuzz.yaml", kSmall, true);
+        const auto source = scenarios::handed_over("/nowhere", "fuzz.yaml", kFuzzed, true);
         static_cast<void>(scenarios::load_scenario(source, settings, scenarios::Requests::any));
     } catch (const sim::InputError& error) {
         check(error);

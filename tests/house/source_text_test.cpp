@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <gtest/gtest.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,47 @@ TEST(Comments, name_files_that_exist) {
         }
     }
     EXPECT_EQ(missing.size(), 0U) << joined(missing);
+}
+
+/// Returns the constant `kName` that a line at namespace scope defines; empty for other lines.
+std::string constant_in(const std::string& line) {
+    if (!line.starts_with("constexpr ") && !line.starts_with("const ") &&
+        !line.starts_with("inline const")) {
+        return {};
+    }
+    const std::string head = line.substr(0, line.find_first_of("={[(", line.find(" k")));
+    const std::size_t name = head.rfind(" k");
+    std::string found = name == std::string::npos ? "" : head.substr(name + 1);
+    std::erase(found, ' ');
+    return found;
+}
+
+// Files of a room are compiled together, so that a constant of one file hides that of a header in
+// the files after it, and they take its value without a word. (A test's scenario took another
+// test's so.)
+TEST(Constants, of_files_do_not_hide_those_of_headers) {
+    std::vector<std::string> hiding;
+    for (const char* const folder :
+         {"sim", "topology", "collectives", "workloads", "scenarios/src", "tests"}) {
+        std::map<std::string, std::string> of_headers;
+        for (const SourceFile& file : source_files(folder)) {
+            for (const std::string& line : file.lines) {
+                if (file.path.ends_with(".h")) {
+                    of_headers.emplace(constant_in(line), file.path);
+                }
+            }
+        }
+        of_headers.erase("");
+        for (const SourceFile& file : source_files(folder)) {
+            for (const std::string& line : file.lines) {
+                const auto hidden = of_headers.find(constant_in(line));
+                if (file.path.ends_with(".cpp") && hidden != of_headers.end()) {
+                    hiding.push_back(file.path + ": " + hidden->first + " of " + hidden->second);
+                }
+            }
+        }
+    }
+    EXPECT_EQ(hiding.size(), 0U) << joined(hiding);
 }
 
 }  // namespace

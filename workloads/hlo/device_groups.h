@@ -59,8 +59,8 @@ inline constexpr std::int64_t kMostListed = std::int64_t{1} << 20;
 DeviceGroups read_groups(std::string_view text);
 /// Reads `{{0,1},{1,2}}` as pairs of source and target. Throws sim::InputError.
 DevicePairs read_pairs(std::string_view text);
-/// Says `the source 3 twice`, which only a permute of several slices can have; it is empty where
-/// each sends and receives once.
+/// Returns `the source 3 twice`, which only a permute of several slices may have; empty if each
+/// device sends and receives at most once.
 std::string end_twice(const DevicePairs& pairs);
 
 /// Returns the digits of `groups` among `devices`, by ascending stride, joined where one continues

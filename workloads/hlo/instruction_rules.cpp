@@ -14,13 +14,13 @@
 namespace podsim::workloads::hlo {
 namespace {
 
-/// Element types and dimensions are the same, in tuples those of all parts.
+/// True if element types and dimensions are the same, in tuples those of all elements.
 bool is_alike(const Shape& one, const Shape& other) {
     return one.kind == other.kind && one.element == other.element && one.dims == other.dims &&
            std::ranges::equal(one.parts, other.parts, is_alike);
 }
 
-/// A comment may stand behind it.
+/// Reads a whole number, which a comment may follow; nothing for other texts.
 std::optional<std::int64_t> whole_in(std::string_view written) {
     Text text(written);
     try {
@@ -65,7 +65,7 @@ std::string wrong_tuple(const Instruction& at, const Computation& computation) {
     return fits ? std::string() : "a tuple of another shape than its operands";
 }
 
-/// The result is the operand times a whole number along one dimension.
+/// True if the result is the operand times a whole number along one dimension.
 bool is_gathered(const Shape& result, const Shape& operand, std::size_t along) {
     if (result.dims.size() != operand.dims.size() || along >= result.dims.size()) {
         return false;
@@ -110,12 +110,12 @@ std::string wrong_gather(const Instruction& at, const Computation& computation) 
     return {};
 }
 
-/// Results of these may be what was started elsewhere.
+/// Opcodes whose results may be operations that were started elsewhere.
 constexpr std::array<std::string_view, 9> kPassedOn{
     "get-tuple-element",    "parameter", "while", "conditional", "call", "opt-barrier",
     "optimization-barrier", "send",      "recv"};
 
-/// Gives `all-reduce` of `all-reduce-start`, `-update` and `-done`, and nothing of others.
+/// Returns `all-reduce` for `all-reduce-start`, `-update` and `-done`; nothing for others.
 std::optional<std::string_view> begun_by(std::string_view opcode) {
     for (const std::string_view end : {"-start", "-update", "-done"}) {
         if (opcode.ends_with(end)) {
@@ -171,7 +171,7 @@ std::string wrong_in_itself(const Instruction& at, const Computation& computatio
                                                                     : std::string();
 }
 
-/// An instruction calls at least so many.
+/// Returns an error if an instruction calls fewer than `least` computations.
 std::string wrong_names(const Instruction& at, std::size_t least, const char* what) {
     return at.called.size() < least ? fmt::format("{} without {}", at.opcode, what) : std::string();
 }

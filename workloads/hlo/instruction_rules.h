@@ -1,7 +1,5 @@
-// An instruction, its operands and its result keep to rules, without which it means nothing or
-// something else than it says.
-//
-// They are those of XLA's shape inference and verifier that decide what podsim counts. Layouts may
+// Rules of XLA's shape inference and verifier that decide FLOPs, bytes and groups. An instruction
+// that breaks one has no meaning, or another than its text. Layouts of operand and result may
 // differ.
 #pragma once
 
@@ -11,14 +9,14 @@
 
 namespace podsim::workloads::hlo {
 
-/// Says what is wrong of an instruction whose operands are instructions of `computation`, their
-/// number too; it is empty where nothing is.
+/// Returns the rule that an instruction breaks with its operands, which are instructions of
+/// `computation`; empty if it breaks none.
 std::string wrong_instruction(const Instruction& instruction, const Computation& computation);
 
-/// Says the same of the computations that it calls.
+/// Returns the rule that it breaks with the computations that it calls; empty if it breaks none.
 std::string wrong_calls(const Instruction& instruction);
 
-/// Finds a key that stands twice; it is empty where none does.
+/// Returns a key that occurs twice; empty if there is none.
 std::string key_twice(const std::vector<Attribute>& attributes);
 
 }  // namespace podsim::workloads::hlo

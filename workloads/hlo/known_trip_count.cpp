@@ -16,7 +16,7 @@ sim::InputError no_count(const Module& module, const Instruction& loop, std::str
                         "it is a whole number of 0 to 2^50");
 }
 
-/// JSON may stand as it is, or in quotes with quotes in it.
+/// Returns the JSON of a configuration that is JSON, or a string that holds JSON.
 std::string json_in(std::string_view config) {
     std::string json;
     const bool quoted = config.size() >= 2 && config.front() == '"';
@@ -27,7 +27,7 @@ std::string json_in(std::string_view config) {
     return json;
 }
 
-/// Goes behind a key and its colon; it is false where something else stands there.
+/// Consumes a key and its colon. Returns false if another text is there.
 bool take_key(Text& text, std::string_view key) {
     return text.take('"' + std::string(key) + '"') && text.take(":");
 }

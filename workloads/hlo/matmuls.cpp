@@ -74,13 +74,13 @@ Dims both_of(Dims one, const Dims& other) {
     return one;
 }
 
-/// It has some dimensions of an operand.
+/// Dimensions of an operand.
 struct Side {
     const Shape& shape;
     const Dims& dims;
 };
 
-/// Refuses sides that do not have as many, of the same lengths.
+/// Throws sim::InputError unless both sides have as many dimensions, of the same lengths.
 void check_sizes(const Module& module, const Instruction& at, const Side& left, const Side& right,
                  const char* what) {
     const auto length = [](const Shape& shape) {
@@ -149,7 +149,7 @@ std::size_t place_of(const Module& module, const Instruction& at, std::string_vi
     return place;
 }
 
-/// It has to divide these lengths.
+/// Throws sim::InputError unless the number of groups divides these lengths.
 double group_count(const Module& module, const Instruction& at, std::string_view key,
                    std::initializer_list<std::int64_t> lengths) {
     const std::string_view written = at.find(key).value_or("1");

@@ -311,7 +311,7 @@ DeviceGroups read_any(Text& text) {
     return text.at("mesh") ? Mesh(text).read() : read_lists(text);
 }
 
-/// Says `the device 3 twice`; it is empty where each is there once.
+/// Returns `the device 3 twice`; empty if no device occurs twice.
 std::string twice_in(Numbers ids, const char* what) {
     std::ranges::sort(ids);
     const auto twice = std::ranges::adjacent_find(ids);

@@ -13,7 +13,7 @@ namespace {
 
 using Users = std::vector<std::vector<std::uint32_t>>;
 
-constexpr std::array<std::string_view, 24> kTranscendental{
+constexpr std::array<std::string_view, 24> kTranscendentalOps{
     "acos",  "acosh",        "asin",
     "asinh", "atanh",        "cosh",
     "sinh",  "exponential",  "exponential-minus-one",
@@ -189,7 +189,7 @@ sim::Flops vector_of(const Module& module, const Computation& computation,
         return {};
     }
     const double each =
-        one_of(instruction.opcode, kTranscendental) ? vector_unit::kTranscendental : 1;
+        one_of(instruction.opcode, kTranscendentalOps) ? vector_unit::kTranscendental : 1;
     return sim::Flops(each * of->elements());
 }
 

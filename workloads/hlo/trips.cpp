@@ -25,7 +25,7 @@ struct Scalar {
 
     [[nodiscard]] bool is_number() const { return element == kNoElement; }
 
-    /// An array's type may not have the value. A part of a tuple stays as it is.
+    /// Returns nothing if the array's type does not have the value.
     [[nodiscard]] std::optional<Scalar> as(const Shape& shape) const {
         const auto own = range_of(shape);
         if (!own) {

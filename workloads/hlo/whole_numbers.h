@@ -1,4 +1,4 @@
-// Whole numbers are held as their types hold them: arithmetic wraps where the type's does.
+// Whole numbers of HLO's element types, with arithmetic that wraps as on the device.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,30 @@
 
 namespace podsim::workloads::hlo {
 
-/// It holds sums of a few numbers of 64 bits.
+/// Holds sums of a few numbers of 64 bits.
 __extension__ using Wide = __int128;
 
-/// A type holds all whole numbers from the least to the most.
+/// The whole numbers that an element type holds: all from `least` to `most`.
 struct NumberRange {
     Wide least = 0;
     Wide most = 0;
-    bool whole =
-        true;  ///< it holds no others: what leaves the range comes in again at the other end
+    /// True for integer types: a value beyond the range wraps. Floating types do not wrap.
+    bool whole = true;
 
     [[nodiscard]] bool holds(Wide value) const { return least <= value && value <= most; }
     [[nodiscard]] NumberRange moved(Wide by) const { return {least + by, most + by, whole}; }
-    /// XLA writes and reads u64 below 0, too.
+    /// True if a literal of the type may have this value. XLA also writes negative u64.
     [[nodiscard]] bool can_be_written(Wide value) const;
-    /// The number comes into the range, but for one that a type of floating point does not hold
-    /// exactly.
+    /// Returns the value as the type holds it; nothing if a floating type does not hold it exactly.
     [[nodiscard]] std::optional<Wide> wrapped(Wide value) const;
-    /// The same as a difference, which lies on either side of 0.
+    /// Returns a difference of two values of the type, which may be negative.
     [[nodiscard]] std::optional<Wide> difference(Wide value) const;
 };
 
-/// An array's elements have one if they are numbers.
+/// Returns the range of an array's elements; nothing if they are no numbers.
 std::optional<NumberRange> range_of(const Shape& shape);
 
-/// Reads a text that is a whole number; 2^100 stands for all from there on.
+/// Reads a whole number; numbers above 2^100 count as 2^100. Returns nothing for other texts.
 std::optional<Wide> wide_in(std::string_view text);
 
 }  // namespace podsim::workloads::hlo

@@ -35,6 +35,29 @@ namespace podsim::workloads {
 inline constexpr std::uint32_t kOnStream = 0xffffffff;
 inline constexpr std::uint32_t kUnbounded = 0xfffffffe;
 
+// List scheduling from the end, as XLA's latency-hiding scheduler does it at compile time
+// (xla/service/latency_hiding_scheduler.cc): one order of a graph's nodes, by its own estimate of
+// their times.
+//
+// Nodes on the stream run one after another. A node in flight has a start and an end, which are
+// placed apart: the nodes between them run beside it. The order is made from its end to its
+// beginning. A node is ready when all its users are placed. The first of these rules that
+// distinguishes ready nodes decides which goes next:
+//   1. an end, if fewer of its kind are in flight than may be (kScheduleDone: it opens a window),
+//   2. else the node that stalls least: a start stalls for the time that its window still lacks
+//      (kLessStall),
+//   3. a start whose kind has no room while another's end waits for it (kFreeBackedupResource),
+//   4. a node that reads the result of a node in flight that may stand in its turn (kUnlockDone: so
+//      that the next window can open),
+//   5. the later node in the given order (kOriginalOrder).
+// So an end stands directly before its first user, and a start as late as still covers its time, or
+// as early as it can. With t the time counted from the end, and now = 0 at first, placing v sets
+//   t(v) = max(now, t(u) of all users u, of a start t(end) + time);
+//   now = t(v) + (v on the stream: its time).
+// Not modelled: rules by frontend attributes, target rules (not public), memory pressure (see
+// above), the aggressive policies (kStartAtZeroDepth, kAsyncDepth, kAvoidWaste; off by
+// default), resources of nested computations.
+
 struct ScheduleNode {
     sim::Time time;                  ///< on the stream, or from start to end
     std::uint32_t kind = kOnStream;  ///< of a node in flight: an index of the bounds, or kUnbounded

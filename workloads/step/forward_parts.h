@@ -29,6 +29,21 @@
 
 namespace podsim::workloads {
 
+// Ring attention to a window: keys and values go only as far as queries see them (window_ring.h),
+// under the attention to earlier arrivals.
+//
+// Forward: round 0, on the chip's own keys; then round s behind the steps s. A step depends only on
+// the one that brought the segment that it passes on.
+//
+// Backward: the same steps, and round 0; then the rounds from the farthest back. A segment's
+// gradients begin at the farthest rank that sees it. Each round adds to the sums that have come of
+// the round before. The step back takes the sum one rank nearer to its own, which adds its
+// contribution, computed first. All steps back but the last therefore run under attention, too.
+//
+// Held are, forward, the segments of two steps, at work and under way; backward, all of them until
+// their round, and gradients of two steps. V of a step, as an AllGather counts it (n - 1 times V
+// moves over all links of a group): bytes x senders / (n - 1).
+
 /// Writer of attention to a window and its ring steps.
 class WindowAttention {
 public:
@@ -62,6 +77,16 @@ private:
     Chain& chain_;
     HeldBuffers& buffers_;
 };
+
+// Tensors that stay with the host between the forward and the backward pass.
+//
+// A tensor of a layer goes to the host once it exists. It leaves HBM when the transfer has ended
+// and this pass has read it. The first compute of use u waits for the transfers of use
+// u - 1 - fetch, so that the tensors of at most fetch + 1 layers are on their way. A tensor comes
+// back for the use of the layer's backward pass, as weights do: after the last compute of the use
+// fetch + 1 before, and the first compute of the use waits for it. With stretches, the store is
+// awaited by the first stretch that begins fetch or more after the use's end, fetch rounded up to
+// layers. The tensor comes back like the gather of the use's first stretch (weight_gathers.h).
 
 /// Transfers of a program's tensors to the host and back.
 class HostOffload {

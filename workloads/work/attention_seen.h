@@ -9,6 +9,15 @@
 
 namespace podsim::workloads {
 
+// Number of scores that a flash-attention kernel computes in blocks. A block is skipped if the mask
+// leaves none of its scores, and is computed whole otherwise.
+//
+// Over n queries and as many keys with blocks of b, causal: (n/b)(n/b + 1)/2 blocks, (n/b + 1) / (2
+// n/b) of the square.
+// Source: splash_attention_kernel.py and splash_attention_mask_info.py of JAX (block_mask 0,
+// 1, 2; a grid shrunk to the blocks that are not empty); block_kv_compute only cuts the
+// inner loop of a block.
+
 /// Queries [query, query + queries) and keys [key, key + keys) of a sequence, and the scores
 /// that a mask leaves.
 struct ScoreArea {

@@ -12,6 +12,9 @@
 
 namespace podsim::workloads {
 
+// Elementwise work that is fused into the operations of work.h: its HBM bytes and its operations on
+// the vector unit (vector_work.h). Symbols are those of work.h.
+
 struct Elementwise {
     double bytes = 0;
     double operations = 0;

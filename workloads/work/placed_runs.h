@@ -15,6 +15,12 @@
 
 namespace podsim::workloads {
 
+// Counts of the items on the fullest of several shards, for items that cannot be split: sequences
+// of an inference step.
+//
+// Each of S shards has n / S of every n equal items. The remaining items are dealt out heaviest
+// first, each to the shard with the least weight (of equals the first).
+
 struct Items {
     std::int64_t count = 0;
     double weight = 0;   ///< of one item; items are dealt out by it

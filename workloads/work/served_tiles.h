@@ -28,6 +28,18 @@
 
 namespace podsim::workloads {
 
+// Expected count of the fullest of several ways, if items fall to each way by chance.
+//
+// Ways that hold whole experts wait for each other behind every layer, so that a step takes as long
+// as the fullest of them. Let each of `ways` counts be binomial with n trials of chance p,
+// independent of each other. The mean of the largest is
+//   sum over j >= 1 of 1 - P(count < j)^ways
+// It is exact if the variance is below 9. Beyond that the counts are taken as normal: n p + c(ways)
+// sqrt(n p (1 - p)), where c is the mean of the largest of `ways` normal numbers. Counts of ways
+// that share their items are not quite independent, nor are the experts of one token. Take 8 ways
+// with 16 experts each, of which a token takes 8. Here the largest way has 2.6, 6.0 and 13.0 of its
+// experts met by 1, 4 and 16 tokens; draws give 2.55, 6.16 and 12.9.
+
 /// Returns at most `trials` and at least their mean; for a single way the mean itself. The result
 /// is linear between whole numbers of trials.
 double fullest_of(double ways, double trials, double chance);

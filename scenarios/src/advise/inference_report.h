@@ -11,6 +11,9 @@
 
 namespace podsim::scenarios {
 
+// The largest batch that the chips of an inference step hold, by the same account of memory as the
+// step's own.
+
 /// Returns the largest number of sequences, of as many tokens as the step's, with which the
 /// program's memory stays within a chip's; 0 if not even one fits. The step must have a single run.
 std::int64_t largest_batch(const Scenario& scenario);

@@ -28,7 +28,7 @@ constexpr char kEnd = 'e';
 // The first byte of a message from another rank:
 constexpr char kReady = 'r';    // the number of its threads, a blank, its title
 constexpr char kRefused = 'x';  // why it cannot take part
-constexpr char kDone = 'd';     // the piece's number, a blank, its result
+constexpr char kResult = 'd';   // the piece's number, a blank, its result
 constexpr char kFailed = 'f';   // the message of an exception from `work`
 constexpr char kStop = 's';
 constexpr char kGone = 'g';  // the answer to kEnd, its last
@@ -45,7 +45,7 @@ Piece number_and_rest(const std::string& text) {
 
 std::string message_of(const EndedPiece& ended) {
     return ended.failed ? kFailed + ended.text
-                        : fmt::format("{}{} ", kDone, ended.number) + ended.text;
+                        : fmt::format("{}{} ", kResult, ended.number) + ended.text;
 }
 
 /// Ends the other ranks. Receives their messages up to the last, so that none is left in transit.
@@ -199,7 +199,7 @@ private:
             throw std::runtime_error(rest);
         } else if (message.front() == kStop) {
             stopped_ = true;
-        } else if (message.front() == kDone) {
+        } else if (message.front() == kResult) {
             scenarios::Piece result = number_and_rest(rest);
             ++free_[rank];
             --under_way_;

@@ -14,6 +14,16 @@ namespace podsim::scenarios {
 /// Rows, inner dimension and columns.
 using TokamaxTile = std::array<std::int64_t, 3>;
 
+// Tiles that tokamax chooses for a grouped matmul in bf16 (MaxText's use_tokamax_gmm), which does
+// not read MaxText's own keys.
+//
+// Shapes that were tuned on tpu7x have a table: until April 2026 in the code, since then as a cache
+// of measurements. For others, on tpu7x, whole k and n and at most 1024 rows are halved until they
+// fit into VMEM. The order for a product is rows, n, k; for a sum it is k, n, rows. Older chips
+// take 128 of each.
+// Source: openxla/tokamax, tokamax/_src/ops/ragged_dot/pallas_mosaic_tpu.py: the tables of 4936e75
+// (19 March 2026), the rules (_get_heuristics_config, _fit_within_tpu_vmem) of 783ea95.
+
 /// One of the six grouped matmuls of experts, by its rows and its product's k and n.
 struct TokamaxMatmul {
     std::int64_t rows = 0;  ///< of a device

@@ -11,6 +11,24 @@
 
 namespace podsim::scenarios {
 
+// A timeline as Chrome trace events, written as they arrive: only the number of tracks is kept.
+//
+// Processes and tracks are `process_name` and `thread_name` with sort indices (M), slices complete
+// events (X), counters C, and flows s and f (bp e). A flow is at the start of its slice and has its
+// category, so that every reader binds them. Numbers of processes and threads begin at 1: readers
+// take thread 0 for an idle processor.
+//
+// Times are microseconds with nanoseconds as decimals, from 1 us on: Chromium's reader leaves
+// events that begin at 0 out of its bounds. Perfetto's importer rounds ts and dur separately to the
+// nearest nanosecond (google/perfetto @ec5d16b, json_trace_tokenizer.cc, CoerceToTs). It moves a
+// slice that begins before the end of its predecessor to another track (slice_tracker.cc,
+// MaybeCloseStack). So both are whole nanoseconds here: dur is the rounded end less the rounded
+// start. A slice whose ends round to the same nanosecond is left out, with its flows: readers take
+// it for an instant, or nest it in the next. Chromium's reader adds ts and dur as doubles. If that
+// sum would lie above the end (and so perhaps above the next start), dur is slightly less, and
+// still rounds to the same nanoseconds.
+// Source: "Trace Event Format", the Chromium project.
+
 class TraceEvents final : public TimelineSink {
 public:
     /// Begins the document; `name` is the scenario's.

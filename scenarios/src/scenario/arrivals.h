@@ -9,6 +9,10 @@
 
 namespace podsim::scenarios {
 
+// Random draws that are the same on every machine. They use the kernel's whole-number generator and
+// then sums, products and square roots (exactly rounded by IEEE 754), but no library's distribution
+// and no libm logarithm.
+
 /// Returns the natural logarithm of x > 0 within a few units in the last place: x = 2^k m with m
 /// near 1, and the series of the inverse hyperbolic tangent, ln m = 2 artanh((m - 1) / (m + 1)).
 double natural_logarithm(double x);

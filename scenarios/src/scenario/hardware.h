@@ -21,6 +21,11 @@
 
 namespace podsim::scenarios {
 
+// Perturbations break the symmetry of a machine: slow chips, slow and dead links, slow hosts.
+//
+// A perturbation holds where its coordinates say, and everywhere along the axes that it does not
+// name. An axis (and the slices) stays folded only where no perturbation names it.
+
 struct Where {
     std::array<std::optional<int>, topology::kAxes> chip;
     std::optional<int> slice;

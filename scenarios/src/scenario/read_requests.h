@@ -14,6 +14,14 @@
 
 namespace podsim::scenarios {
 
+// A trace of requests as CSV: `arrival_s,prompt,output[,prefix][,class]`, a header first, one
+// request per line.
+//
+// Columns are found by their names, in any order; unknown ones are errors. Arrivals are seconds,
+// not descending. Prompt and output are whole numbers from 1, prefix (tokens of the prompt that a
+// prefix cache holds) from 0 to prompt - 1, class from 0 (lower ones go first). A trace has at most
+// a million rows.
+
 /// Parses a trace. Throws sim::InputError at file:line:column of an error.
 std::vector<Request> parse_trace(std::string_view text, const std::string& file);
 

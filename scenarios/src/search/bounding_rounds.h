@@ -23,6 +23,9 @@
 
 namespace podsim::scenarios {
 
+// A lower bound of every plan of a space, whatever its mesh, for the plans that a search has not
+// reached.
+
 /// Learns from the plans that are bounded. Remat, look-ahead, overlap, schedule, microbatches and
 /// the slice leave the FLOPs of a step as they are. One plan is therefore enough to know least_time
 /// for all settings that differ only in these.

@@ -22,6 +22,25 @@
 
 namespace podsim::scenarios {
 
+// Bytes that the algorithms of an AllGather or a ReduceScatter, and single ring steps, put on the
+// links of a slice.
+//
+// Along a factor of f members and stride s, a member forwards blocks of h bytes
+// (collectives/algorithms/ring_bounds.h, held_along). On a ring every link carries (f - 1) / 2
+// blocks in each direction. On a line the link up from member i carries the blocks of the i + 1
+// members at or below it for an AllGather, and the f - 1 - i sums for the members above it for a
+// ReduceScatter. The links down mirror these. Members of s - 1 other groups lie between two members
+// of a group, and their blocks pass the same links. In a run of s f chips the link up from chip i s
+// + q therefore carries
+//     the blocks of q + 1 groups from member i to i + 1, and those of s - 1 - q from i - 1 to i.
+// All groups use the same algorithm, and all lines of chips along an axis carry the same.
+//
+// A step (collectives/algorithms/ring_step_schedule.h) of b bytes per member puts s b on every link
+// of a ring, all in one direction or half in each. On a line, each of the s lines in a run loads
+// its links once in each direction. The links up from the chips q of a run, first to last, carry
+//     min(q + 1, s, s f - 1 - q)
+// lines.
+
 /// Link loads per byte of a group's complete array. Empty for other operations and on twisted tori.
 struct AlgorithmLinks {
     /// Bytes of a block, by algorithm and factor.

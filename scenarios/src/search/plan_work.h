@@ -21,6 +21,16 @@
 
 namespace podsim::scenarios {
 
+// Lower bounds of the time that a step still takes when an operation begins: the longest path from
+// there, every operation at its lower bound.
+//
+// If no chip of a run has begun operation i before t, all chips are at a front {t, t, ...} before
+// it (time_front.h), and the step ends no sooner than t + left[i]. A front f leads to an end of the
+// step at max(f[k] + left[k]). `TimeFront::behind`, taken backwards, is
+//   alike:     left'[k] = left[k] + B              nobody:  left'[0] = left[0] + receive
+//   a family:  left'[0] = max(left[0] + receive, left[own] + B)
+//              left'[own] = max(left[0], left[own] + send)
+
 /// Returns the times by operation, for a program whose operations run in the order of Op::after.
 /// `times`: of each operation.
 std::vector<sim::Time> times_left(const workloads::StepProgram& program,

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kHundred = 100;
 constexpr std::size_t kMostReasons = 6;
-constexpr std::size_t kMostCauses = 8;
+constexpr std::size_t kMostCausesShown = 8;
 
 std::string plan_text(const SearchSpace& space, const FoundPlan& plan) {
     return fmt::format("{}", fmt::join(space.set(plan.facts, plan.candidate), "  "));
@@ -210,7 +210,7 @@ std::string causes_text(const RunnersUp& two) {
                "best", "second", "more"});
     const std::vector<TermPair> terms =
         side_by_side(two.best.critical_path, two.second.critical_path);
-    for (std::vector<std::string>& row : term_rows(terms, kMostCauses)) {
+    for (std::vector<std::string>& row : term_rows(terms, kMostCausesShown)) {
         table.row(std::move(row));
     }
     return table.text(0);

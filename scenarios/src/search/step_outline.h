@@ -37,6 +37,9 @@
 
 namespace podsim::scenarios {
 
+// Bytes that the collectives of a program must put on any one link, by what their algorithms do.
+// The bytes that no algorithm avoids are in roofline_lower.
+
 /// Returns the longest time for which the AllGathers and ReduceScatters of a program, and their
 /// single steps, keep any one link busy with the bytes of their algorithms (known_bounds.h; not
 /// on twisted tori). All of these bytes pass in the course of the step, at whatever time. `tensor`:

@@ -16,6 +16,14 @@
 
 namespace podsim::scenarios {
 
+// Times of the steps of a serving loop, each simulated on the scenario's chips.
+//
+// A shape becomes runs of the step (workloads/plan/inference.h). The decoding sequences have the
+// mean of their caches, rounded; those with full windows are apart from the others. Every prompt
+// part is by itself, equal ones together. Logits are those of the last token of each prompt that
+// ends. Attention of single tokens is linear in their caches, both within a window and beyond it,
+// so unequal ones together take the time of the mean.
+
 /// Returns the runs of a step; empty for an empty step.
 std::vector<workloads::CachedRun> runs_of(const StepShape& shape);
 
@@ -35,6 +43,21 @@ private:
     QuietWatch watch_;
     StepMemory memory_;
 };
+
+// Candidates for the step of a server that needs the most memory beside weights and caches: those
+// with the most rows or the most logits.
+//
+// At most s sequences run at once: the slots, or fewer requests or clients. k tokens are drafted. c
+// tokens of a sequence are computed: its prompt behind the cached prefix and, if a preempted one is
+// computed again, its answer without the last token.
+//   decode                 (1 + k) tokens of each of s sequences, as compiled (`padding`), and as
+//                          many logits
+//   static                 the prompts of a whole batch, the s longest
+//   continuous             the longest prompt
+//   chunked                `budget` tokens of s prompts, no more than they have
+//   chunked, mixed         ... and those of a prompt beside s - 1 decodes
+//   generate server        of disaggregated ones: the decode alone
+// Prompts of one step count with their mean length.
 
 /// Returns the steps of a server that holds caches. `again`: preempted sequences are recomputed.
 std::vector<StepShape> largest_steps(const ServingSpec& spec, std::span<const Request> requests,

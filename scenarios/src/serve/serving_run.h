@@ -12,6 +12,28 @@
 
 namespace podsim::scenarios {
 
+// Step times by linear interpolation on a grid of buckets, which an exact source fills on demand.
+//
+// The five coordinates are: decoding sequences, the mean of their caches, prompts, and the means of
+// their new and of their cached tokens. Along each the grid has the powers of two, `per_octave` - 1
+// points evenly between neighbours (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... for 4), and the
+// largest value that can occur. Along the three of tokens the first point after the lowest is 128 /
+// per_octave, since an array takes 128 rows or keys as long as one. Rows that pad a compiled step
+// are those that a corner lacks. Steps that mix prompts and decodes have all five coordinates, so
+// their grid is coarser: half of the points for decodes, a quarter for prompts (about 1200 buckets
+// in place of 3200 for 10,000 requests with lognormal lengths).
+//
+// A step's time is the multilinear interpolation of up to 2^5 corners. A time a + b n + c n x of n
+// sequences with caches of mean x is exact. The error for a time that is twice differentiable along
+// a coordinate is at most h^2 / 8 times its second derivative, with h the distance of the points. A
+// step whose coordinates are all points of the grid has the time of the exact source.
+//
+// n unequal prompts of f_i new tokens behind c_i stand for n equal ones with the same tokens and
+// the same pairs of a query and a key. Each has the mean of new tokens, behind
+//   c = (sum of f_i (c_i + f_i / 2) - F^2 / 2n) / F   tokens, F the sum of f_i,
+// but at least 0; for equal prompts that is their own. If some decodes have full windows, each kind
+// contributes its own time, weighted by its number.
+
 /// The largest values that can occur. The grid ends there, and the exact source is never asked for
 /// more.
 struct GridLimits {

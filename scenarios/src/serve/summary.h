@@ -10,6 +10,22 @@
 
 namespace podsim::scenarios {
 
+// Do servers keep up with arriving requests? The growth of the number in the system answers.
+//
+// A served load holds rate x latency requests in the system (Little), however many that are;
+// overload shows as growth of that number. N_i requests are in the system when the i-th of n
+// arrives: in line, on a server, or with their caches in transfer between two.
+//   growth  h x the slope of N_i by least squares over i, from the middle arrival to the last,
+//           h = n / 2 arrivals apart
+//   limit   3 sqrt(1.2 n). For a server that just keeps up, N_i is a walk without drift. Each step
+//           is 1 less the departures between two arrivals, of variance 2 at most if both are as
+//           random as Poisson's. The line through h steps of such a walk grows with a variance of
+//           6 / 5 x 2 h at most: 36 times the integral of (s (1 - s))^2 is 6 / 5. A line, not the
+//           two ends: batches leave together
+// A system that still fills grows, too. It has filled when the first requests have left the servers
+// again: a growth beyond the limit counts if each of the first ceil(sqrt(n)) requests took servers
+// less time than passed before the middle arrival.
+
 struct LoadVerdict {
     /// Growth of the number in the system, from the middle arrival to the last.
     double growth = 0;

@@ -30,6 +30,16 @@ inline constexpr std::size_t kMostCauses = 6;
 /// Share and lone saving agree if they differ by at most this fraction of the share.
 inline constexpr double kLoneAgreement = 0.05;
 
+// Shapley shares of several causes in one effect, independent of the order in which causes are
+// removed.
+//
+// A step takes v(S) once the causes in S are removed. The share of cause i is its Shapley value:
+// the time that its removal saves, averaged over all orders of removal of the n causes,
+//   share_i = sum over S without i of |S|! (n - |S| - 1)! / n! (v(S) - v(S + i))
+// The shares add up to v(nothing) - v(all), also when rounded to picoseconds: the shares with the
+// largest remainders are rounded up.
+// Source: L. S. Shapley, A value for n-person games, 1953.
+
 /// A cause that can be removed.
 struct LedgerRow {
     std::string name{};

@@ -30,6 +30,15 @@
 
 namespace podsim::scenarios {
 
+// The rules that a simulator has to beat: a step takes 6ND at X % MFU, where X is one number for
+// each chip, or for each chip and kind of matmuls.
+//
+// X is fitted like podsim's factors, by the least squares of ln(predicted / measured): the
+// geometric mean of 6ND / (measured time x peak). The rule per chip uses the bf16 peak; that per
+// chip and precision uses the peak of the step's own matmuls. If no step with the key exists to fit
+// X to, X is that of the nearest steps: of the chip, whatever its matmuls, then of the kind of
+// matmuls, then of all.
+
 enum class RuleKey { chip, chip_and_precision };
 
 /// Returns the seconds of a step by the rule fitted to `known`; none if `known` is empty.

@@ -24,6 +24,9 @@
 
 namespace podsim::scenarios {
 
+// Simulates measurements at settings of the factors, each pair once: fits ask for the same times
+// repeatedly.
+
 /// Simulates the time to which a scenario's reference refers: a step, a block of steps, a program,
 /// or the quantity that a serving run is compared with; for tokens a second, the time of one token.
 double simulated_reference(const Scenario& scenario, Watch* watch = nullptr);

@@ -57,6 +57,9 @@ std::vector<std::size_t> load_of(const SweepRow& row, const Sweep& sweep) {
     return choice;
 }
 
+// Finds the settings of a sweep of inference that no other beats both in time per token and in
+// tokens a second and chip.
+
 /// Returns, by row, whether it is on the front of the rows with the same load: the same model,
 /// context, prompt, generated tokens and runs, if these are varied. Rows that are refused, that do
 /// not fit, or that have no time per token are never on a front. If rows are alike in both

@@ -22,7 +22,7 @@ namespace {
 using topology::Point;
 using Clock = std::int64_t;  ///< picoseconds
 
-constexpr Clock kNever = std::numeric_limits<Clock>::max();
+constexpr Clock kUnreached = std::numeric_limits<Clock>::max();
 
 /// A directed link, by its first chip, axis and direction.
 using Link = std::tuple<Point, int, int>;
@@ -50,7 +50,7 @@ struct Message {
     std::size_t hop = 0;
     Clock queued_at = 0;
     Clock left_last_link = 0;
-    Clock due = kNever;
+    Clock due = kUnreached;
 };
 
 bool is_done(const Message& message) {
@@ -71,9 +71,9 @@ public:
         Clock now = 0;
         Clock end = 0;
         release(now);
-        while (now != kNever) {
+        while (now != kUnreached) {
             serve(now);
-            Clock next = kNever;
+            Clock next = kUnreached;
             for (const Message& message : messages_) {
                 next = std::min(next, message.due);
                 if (message.state == State::queued) {
@@ -83,7 +83,7 @@ public:
             now = next;
             bool arrivals = false;
             for (Message& message : messages_) {
-                if (message.due == now && now != kNever) {
+                if (message.due == now && now != kUnreached) {
                     arrivals = deliver(message, now) || arrivals;
                     end = now;
                 }
@@ -330,7 +330,7 @@ private:
 
     /// Moves a head to its next link, or ends the message; true if the message has arrived.
     bool deliver(Message& message, Clock now) const {
-        message.due = kNever;
+        message.due = kUnreached;
         if (message.hop == message.links.size()) {
             message.state = State::done;
             return true;

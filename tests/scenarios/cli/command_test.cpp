@@ -17,7 +17,7 @@ using Commands = CommandTest;
 using SortedJson = nlohmann::json;
 
 /// Two layers on 8 chips: fast to simulate, folded or not.
-constexpr const char* kSmall =
+constexpr const char* kCommandStep =
     "name: small\n"
     "hardware: {chip: v5p, slice: 2x2x2}\n"
     "model: {base: llama-3-8b, layers: 2}\n"
@@ -30,7 +30,7 @@ SortedJson read_json(const std::string& path) {
 }
 
 TEST_F(Commands, RunPrintsAReport) {
-    const Outcome outcome = podsim({"run", write(kSmall)});
+    const Outcome outcome = podsim({"run", write(kCommandStep)});
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out, StartsWith("small\n  model  llama-3-8b (modified), "));
@@ -38,7 +38,7 @@ TEST_F(Commands, RunPrintsAReport) {
 }
 
 TEST_F(Commands, JsonAloneOrBesideTheReport) {
-    const std::string file = write(kSmall);
+    const std::string file = write(kCommandStep);
     const Outcome alone = podsim({"run", file, "--json", "-"});
     EXPECT_EQ(alone.status, 0);
     SortedJson printed = SortedJson::parse(alone.out);
@@ -51,7 +51,7 @@ TEST_F(Commands, JsonAloneOrBesideTheReport) {
 }
 
 TEST_F(Commands, UnfoldedRunsSayTheSame) {
-    const std::string file = write(kSmall);
+    const std::string file = write(kCommandStep);
     const SortedJson folded = SortedJson::parse(podsim({"run", file, "--json", "-"}).out);
     const SortedJson full =
         SortedJson::parse(podsim({"run", file, "--json", "-", "--fold", "off"}).out);
@@ -78,7 +78,8 @@ TEST_F(Commands, UnfoldedStepsOfInferenceTakeAsLong) {
 }
 
 TEST_F(Commands, TheGapAndTheBreakdownAddUpInJson) {
-    const SortedJson json = SortedJson::parse(podsim({"run", write(kSmall), "--json", "-"}).out);
+    const SortedJson json =
+        SortedJson::parse(podsim({"run", write(kCommandStep), "--json", "-"}).out);
     const auto sum = [](const SortedJson& object) {
         double total = 0;
         for (const auto& [name, seconds] : object.items()) {
@@ -96,7 +97,7 @@ TEST_F(Commands, TheGapAndTheBreakdownAddUpInJson) {
 }
 
 TEST_F(Commands, TraceIsChromeJsonAndAllOfItHasMoreOfTheLinks) {
-    const std::string file = write(kSmall);
+    const std::string file = write(kCommandStep);
     EXPECT_EQ(podsim({"run", file, "--trace", path("t.json")}).status, 0);
     EXPECT_EQ(podsim({"run", file, "--trace", path("all.json"), "--trace-all"}).status, 0);
     const auto messages = [](const SortedJson& trace) {
@@ -125,8 +126,8 @@ TEST_F(Commands, AProgramHasATrace) {
 }
 
 TEST_F(Commands, AFailedExpectationIsStatus1) {
-    const std::string file =
-        write(std::string(kSmall) + "expect: {mfu: {within: 1 %, of: 0.1 %, source: made up}}\n");
+    const std::string file = write(std::string(kCommandStep) +
+                                   "expect: {mfu: {within: 1 %, of: 0.1 %, source: made up}}\n");
     const Outcome run = podsim({"run", file});
     EXPECT_EQ(run.status, 1);
     EXPECT_THAT(run.out, HasSubstr("mfu     FAILS"));
@@ -135,8 +136,8 @@ TEST_F(Commands, AFailedExpectationIsStatus1) {
 }
 
 TEST_F(Commands, CompareTakesFilesAndFolders) {
-    write(kSmall, "a.yaml");
-    write(std::string(kSmall) + "training: {remat: none}\n", "b.yaml");
+    write(kCommandStep, "a.yaml");
+    write(std::string(kCommandStep) + "training: {remat: none}\n", "b.yaml");
     const std::string folder = std::filesystem::path(path("a.yaml")).parent_path().string();
     const Outcome text = podsim({"compare", folder});
     EXPECT_EQ(text.status, 0);
@@ -152,7 +153,7 @@ TEST_F(Commands, CompareTakesFilesAndFolders) {
 }
 
 TEST_F(Commands, CompareStopsAtBadInputBeforeItSimulates) {
-    write(kSmall, "a.yaml");
+    write(kCommandStep, "a.yaml");
     const Outcome outcome = podsim({"compare", path("a.yaml"), path("none.yaml")});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.out, "");
@@ -163,7 +164,7 @@ TEST_F(Commands, CompareStopsAtBadInputBeforeItSimulates) {
 
 TEST_F(Commands, AStepThatDoesNotFitIsAResult) {
     const Outcome outcome =
-        podsim({"run", write(kSmall), "--set", "hardware.chip.hbm_capacity=1 GB"});
+        podsim({"run", write(kCommandStep), "--set", "hardware.chip.hbm_capacity=1 GB"});
     EXPECT_EQ(outcome.status, 0);
     EXPECT_THAT(outcome.out, HasSubstr("does NOT fit: "));
 }
@@ -185,7 +186,7 @@ TEST_F(Commands, CollectiveHasTheKeysOfTheContract) {
 
 TEST_F(Commands, TimesBeyondTheClockAreBadInput) {
     const Outcome outcome =
-        podsim({"run", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
+        podsim({"run", write(kCommandStep), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
                 "batch.tokens=1Ti"});
     EXPECT_EQ(outcome.status, 2);
     // The longest term of the closed forms: 931,272,345,346 s of FLOPs.
@@ -193,17 +194,17 @@ TEST_F(Commands, TimesBeyondTheClockAreBadInput) {
         "s.yaml: the simulated time exceeds 106 days (2^63 ps): its matmuls alone, at peak FLOPs, "
         "take 10778615 days; check the batch, the model and the chip's FLOPs\n";
     const SortedJson estimate = SortedJson::parse(
-        podsim({"estimate", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
-                "batch.tokens=1Ti", "--json", "-"})
+        podsim({"estimate", write(kCommandStep), "--set", "hardware.chip.bf16_flops=1 GFLOP/s",
+                "--set", "batch.tokens=1Ti", "--json", "-"})
             .out);
     EXPECT_EQ(std::floor(estimate["roofline_lower_s"].get<double>() / 86400 + 0.5), 10778615);
     EXPECT_EQ(plain(outcome.err), message);
     const Outcome checked =
-        podsim({"check", write(kSmall), "--set", "hardware.chip.bf16_flops=1 GFLOP/s", "--set",
-                "batch.tokens=1Ti"});
+        podsim({"check", write(kCommandStep), "--set", "hardware.chip.bf16_flops=1 GFLOP/s",
+                "--set", "batch.tokens=1Ti"});
     EXPECT_EQ(checked.status, 2);
     EXPECT_EQ(plain(checked.err), message);
-    std::string slow = kSmall;
+    std::string slow = kCommandStep;
     slow.replace(slow.find("v5p"), 3, "{base: v5p, bf16_flops: 1 GFLOP/s}");
     slow.replace(slow.find("32Ki"), 4, "1Ti");
     const Outcome compared = podsim({"compare", write(slow)});
@@ -213,8 +214,8 @@ TEST_F(Commands, TimesBeyondTheClockAreBadInput) {
 
 // If the closed forms are within the clock's range, the cause is one that they leave out.
 TEST_F(Commands, TimesBeyondTheClockOfSlowChipsNameThem) {
-    const Outcome outcome = podsim(
-        {"run", write(std::string(kSmall) + "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
+    const Outcome outcome = podsim({"run", write(std::string(kCommandStep) +
+                                                 "perturb: [{kind: slow_chips, factor: 1e15}]\n")});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_THAT(plain(outcome.err),
                 ::testing::MatchesRegex(
@@ -237,14 +238,14 @@ TEST_F(Commands, CollectivesBeyondTheClockNameTheirSize) {
 
 TEST_F(Commands, OnlyJsonGoesToStandardOutput) {
     const std::string problem = ": only --json writes to standard output; give ";
-    const Outcome trace = podsim({"run", write(kSmall), "--trace", "-"});
+    const Outcome trace = podsim({"run", write(kCommandStep), "--trace", "-"});
     EXPECT_EQ(trace.status, 2);
     EXPECT_EQ(trace.out, "");
     EXPECT_EQ(trace.err, "--trace -" + problem + "--trace the path of a file\n");
     for (const Outcome& page :
-         {podsim({"run", write(kSmall), "--report", "-"}),
-          podsim({"compare", write(kSmall), "--report", "-"}),
-          podsim({"sweep", write(kSmall), "--vary", "batch.tokens=32Ki", "--report", "-"}),
+         {podsim({"run", write(kCommandStep), "--report", "-"}),
+          podsim({"compare", write(kCommandStep), "--report", "-"}),
+          podsim({"sweep", write(kCommandStep), "--vary", "batch.tokens=32Ki", "--report", "-"}),
           podsim({"collective", "--chip", "v5p", "--slice", "2x2x2", "--op", "all-gather", "--axes",
                   "xyz", "--bytes", "1e6", "--report", "-"})}) {
         EXPECT_EQ(page.status, 2);

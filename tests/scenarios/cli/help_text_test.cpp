@@ -1,6 +1,7 @@
 // Helps are no wider than their terminal, tables included.
 #include "scenarios/src/cli/help_text.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <sstream>
 
@@ -32,6 +33,14 @@ TEST(HelpText, TablesThatAreTooWideSayTheirLastFieldBelow) {
 }
 
 using HelpTest = CommandTest;
+
+TEST_F(HelpTest, OfRunFitsOnAScreenAndNamesTheListOfKeys) {
+    const std::string help = podsim({"run", "--help"}).out;
+    EXPECT_LE(std::ranges::count(help, '\n'), 60);
+    EXPECT_NE(help.find("`podsim help keys`"), std::string::npos);
+    EXPECT_NE(podsim({"help", "keys"}).out.find("prefetch_layers"), std::string::npos);
+    EXPECT_EQ(podsim({"-h"}).out, podsim({"--help"}).out);
+}
 
 TEST_F(HelpTest, IsAsWideAsItsTerminal) {
     std::istringstream lines(podsim({"run", "--help"}).out);

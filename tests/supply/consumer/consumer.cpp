@@ -1,5 +1,5 @@
-// What a user of the libraries does: a collective and a step. Prints the collective's picoseconds
-// and the step's.
+// A program on the installed libraries: it simulates a collective and a step, and prints the
+// picoseconds of both.
 #include <iostream>
 
 #include "scenarios/src/scenario/load.h"

@@ -1,5 +1,4 @@
-// Instructions that would mean nothing, or something else than they say, are refused at their
-// lines.
+// Instructions that break the rules of XLA's shapes are refused at their lines.
 #include "workloads/hlo/instruction_rules.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ constexpr const char* kBegin =
     "sum {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
     "ENTRY e {\n p = f32[8,4] parameter(0)\n t = (f32[8]{0}, (s32[], f32[2])) parameter(1)\n";
 
-/// Says what is wrong of a module whose line 9 this is.
+/// Returns the error of a module whose line 9 this is.
 std::string wrong(const std::string& line, const std::string& header = {}) {
     try {
         read_module(header + kBegin + " " + line + "\n}\n", "m");
@@ -35,8 +34,7 @@ void expect_wrong(const Lines& lines) {
     }
 }
 
-// One without an index was element 0, one of an array was the array, and another shape was the
-// element's.
+// Regressions: without an index it was element 0, of an array the array, and any shape was taken.
 TEST(HloInstructionRules, ElementsOfTuples) {
     expect_wrong({
         {"x = f32[8]{0:T(8)} get-tuple-element(t), index=0", ""},
@@ -174,7 +172,7 @@ TEST(HloInstructionRules, WhoTakesPart) {
     });
 }
 
-// The first counted.
+// A regression: of two attributes with one key the first counted.
 TEST(HloInstructionRules, AttributesOnce) {
     EXPECT_EQ(wrong("x = f32[8,8] all-gather(p), dimensions={1}, dimensions={0}"),
               "m:9:28: 'dimensions=' twice");
